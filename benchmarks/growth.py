@@ -2,8 +2,8 @@
 
     python benchmarks/growth.py [--pairs 1000 10000 100000] [--distinct 100000] [--json FILE]
 
-Every size runs in a process of its own; resident memory is read while it runs. With --pairs 1000000 this is the
-million-pair run (100,000 distinct texts).
+Every size runs in a process of its own; resident memory is read while it runs. With --pairs 1000000
+this is the million-pair run (100,000 distinct texts).
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def tiny_model(folder: Path) -> None:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     words = [f"w{i}" for i in range(2000)]
-    vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
+    vocabulary = {
+        word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])
+    }
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -57,7 +59,8 @@ def texts(path: Path, count: int, distinct: int, seed: int) -> None:
     """`count` lines drawn from `distinct` random sentences of 6 to 14 words."""
     draw = random.Random(seed)
     pool = [
-        " ".join(f"w{draw.randrange(2000)}" for _ in range(draw.randrange(6, 15))) for _ in range(min(distinct, count))
+        " ".join(f"w{draw.randrange(2000)}" for _ in range(draw.randrange(6, 15)))
+        for _ in range(min(distinct, count))
     ]
     with path.open("w") as file:
         for _ in range(count):
@@ -65,15 +68,28 @@ def texts(path: Path, count: int, distinct: int, seed: int) -> None:
 
 
 def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
-    """Seconds and resident memory of one `monge score` of `count` pairs, every segment's score written."""
+    """Seconds and resident memory of one `monge score` of `count` pairs, every segment's score
+    written.
+    """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         texts(folder / "h", count, distinct // 2, 1)
         texts(folder / "r", count, distinct // 2, 2)
-        command = [str(Path(sys.executable).parent / "monge"), "score", "-t", "h", "-r", "r", "-m", metric, "-q"]
+        command = [
+            str(Path(sys.executable).parent / "monge"),
+            "score",
+            "-t",
+            "h",
+            "-r",
+            "r",
+            "-m",
+            metric,
+            "-q",
+        ]
         start = time.perf_counter()
         process = subprocess.Popen(
-            [*command, "--model", str(model), "-f", "json", "--segments", "-o", "out.json"], cwd=folder
+            [*command, "--model", str(model), "-f", "json", "--segments", "-o", "out.json"],
+            cwd=folder,
         )
         samples: list[tuple[float, float]] = []
 
@@ -83,7 +99,9 @@ def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, f
                     status = Path(f"/proc/{process.pid}/status").read_text()
                 except OSError:
                     break
-                line = next((x for x in status.splitlines() if x.startswith("VmRSS")), "VmRSS: 0 kB")
+                line = next(
+                    (x for x in status.splitlines() if x.startswith("VmRSS")), "VmRSS: 0 kB"
+                )
                 samples.append((time.perf_counter() - start, int(line.split()[1]) / 1024))
                 time.sleep(0.1)
 
@@ -94,7 +112,10 @@ def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, f
         seconds = time.perf_counter() - start
         if code:
             sys.exit(f"monge score of {count} pairs failed with {code}")
-    parts = {f"to_{int(share * 100)}_percent_mb": most(samples, seconds * share) for share in (0.1, 0.2, 0.5, 0.9)}
+    parts = {
+        f"to_{int(share * 100)}_percent_mb": most(samples, seconds * share)
+        for share in (0.1, 0.2, 0.5, 0.9)
+    }
     return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), **parts}
 
 
@@ -103,8 +124,12 @@ def most(samples: list[tuple[float, float]], until: float) -> float:
     return max(mb for at, mb in samples if at <= max(until, samples[0][0]))
 
 
-def curve(sizes: list[int], distinct: int = 100_000, metric: str = "bertscore") -> list[dict[str, float]]:
-    """Time and memory at each size, printed as they come, with how much a pair takes longer than at the size before."""
+def curve(
+    sizes: list[int], distinct: int = 100_000, metric: str = "bertscore"
+) -> list[dict[str, float]]:
+    """Time and memory at each size, printed as they come, with how much a pair takes longer than at
+    the size before.
+    """
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as name:
         tiny_model(Path(name))
@@ -116,8 +141,10 @@ def curve(sizes: list[int], distinct: int = 100_000, metric: str = "bertscore") 
             row["slope"] = row["ms_per_pair"] / rows[-1]["ms_per_pair"] - 1 if rows else 0.0
             rows.append(row)
             print(
-                f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair after start-up "
-                f"({row['slope']:+.1%})  peak {row['peak_mb']:.0f} MB (until 10 %, 20 %, 50 %, 90 % of the time: "
+                f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair "
+                f"after start-up "
+                f"({row['slope']:+.1%})  peak {row['peak_mb']:.0f} MB (until 10 %, 20 %, 50 %, 90 "
+                f"% of the time: "
                 + ", ".join(f"{row[f'to_{k}_percent_mb']:.0f}" for k in (10, 20, 50, 90))
                 + ")",
                 flush=True,

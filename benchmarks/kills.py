@@ -1,10 +1,12 @@
-"""Random kills over a run on Ray: a worker, a node or the driver gets SIGKILL; the bytes must stay the same.
+"""Random kills over a run on Ray: a worker, a node or the driver gets SIGKILL; the bytes must stay
+the same.
 
     python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json docs/scale/kills.json [--more]]
 
-Three nodes of one processor on this machine. A killed driver is begun again; Ray replaces workers, a lost node is
-added again. Printed for every kill: what, whether the parts equal those of an undisturbed run, and how many blocks were
-computed again: every block that a worker begins to compute is noted, those in flight too (at most one a worker).
+Three nodes of one processor on this machine. A killed driver is begun again; Ray replaces workers,
+a lost node is added again. Printed for every kill: what, whether the parts equal those of an
+undisturbed run, and how many blocks were computed again: every block that a worker begins to
+compute is noted, those in flight too (at most one a worker).
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from monge.cluster import blocks, check_ray, engine
 from monge.cluster.worker import do_block
 
 NODES, ROWS = 3, 1024
-"""Nodes, and rows of a block at the most: fewer than a run would take, so that many blocks are under way."""
+"""Nodes, and rows of a block at the most: fewer than a run would take, so that many blocks are
+under way.
+"""
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
 KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
@@ -60,9 +64,24 @@ def drive(arguments: list[str]) -> int:
 
 def command(folder: Path, address: str, out: str) -> subprocess.Popen[str]:
     """A run on the nodes, telling its progress as JSON."""
-    call = [sys.executable, __file__, DRIVER, "score", "-t", "h", "-r", "r", "-m", "twmd", "--model", "model"]
+    call = [
+        sys.executable,
+        __file__,
+        DRIVER,
+        "score",
+        "-t",
+        "h",
+        "-r",
+        "r",
+        "-m",
+        "twmd",
+        "--model",
+        "model",
+    ]
     more = ["--engine", "ray", "--address", address, "-f", "jsonl", "-o", out, "--log-json", "-q"]
-    return subprocess.Popen([*call, *more], cwd=folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [*call, *more], cwd=folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
 
 
 def digest(folder: Path) -> str:
@@ -90,9 +109,13 @@ def followed(process: subprocess.Popen[str], told: list[dict], said: list[str]) 
     return process.wait()
 
 
-def strike(kind: str, process: subprocess.Popen[str], nodes: object, told: list[dict], after: float) -> None:
+def strike(
+    kind: str, process: subprocess.Popen[str], nodes: object, told: list[dict], after: float
+) -> None:
     """Wait until scoring has begun, and a little longer; then kill."""
-    while process.poll() is None and not any(one["pass"] == "score" and one["event"] == "done" for one in told):
+    while process.poll() is None and not any(
+        one["pass"] == "score" and one["event"] == "done" for one in told
+    ):
         time.sleep(0.02)
     time.sleep(after)
     if kind == "driver":
@@ -102,7 +125,9 @@ def strike(kind: str, process: subprocess.Popen[str], nodes: object, told: list[
         nodes.remove_node(node, allow_graceful=False)
         nodes.add_node(**NODE)
     else:
-        pids = {one["pid"] for one in told if "pid" in one} - {process.pid}  # the driver counts at first
+        pids = {one["pid"] for one in told if "pid" in one} - {
+            process.pid
+        }  # the driver counts at first
         with contextlib.suppress(ProcessLookupError):
             os.kill(random.choice(sorted(pids)), signal.SIGKILL)
 
@@ -113,7 +138,9 @@ def struck(folder: Path, nodes: object, kind: str, out: str, after: float) -> di
     process = command(folder, nodes.address, out)
     listener = threading.Thread(target=followed, args=(process, told, said))
     listener.start()
-    strike(kind, process, nodes, told, after)  # in this thread: Ray sets signal handlers when it adds a node
+    strike(
+        kind, process, nodes, told, after
+    )  # in this thread: Ray sets signal handlers when it adds a node
     listener.join()
     code = process.wait()
     done = len(list((folder / out / "records").iterdir()))
@@ -123,7 +150,8 @@ def struck(folder: Path, nodes: object, kind: str, out: str, after: float) -> di
     if code:
         sys.exit(f"a run that was begun again failed with {code}: {''.join(said)[-2000:]}")
     parts = len(list((folder / out / "parts").iterdir()))
-    return {"kind": kind, "starts": starts, "blocks": parts, "done at the end of the first start": done,
+    return {"kind": kind, "starts": starts, "blocks": parts, "done at the end of the first "
+        "start": done,
             "computed again": computed(folder / out) - parts}  # fmt: skip
 
 

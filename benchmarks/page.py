@@ -29,7 +29,8 @@ def runtimes(kept: dict) -> str:
         "|---|---:|---:|---:|---:|---:|---:|\n"
     )
     return head + "\n".join(
-        f"| {one['name']} | {one['seconds']:.2f} | {one['ratio']:.2f} | {one['low']:.2f} … {one['high']:.2f} "
+        f"| {one['name']} | {one['seconds']:.2f} | {one['ratio']:.2f} | {one['low']:.2f} … "
+        f"{one['high']:.2f} "
         f"| {one['first']:.1f} | {one['cosine']:.6f} | {one['least']:.4f} |"
         for one in kept["rows"]
     )
@@ -38,11 +39,13 @@ def runtimes(kept: dict) -> str:
 def curve(rows: list[dict]) -> str:
     """Time and memory by size."""
     head = (
-        "| pairs | seconds | ms a pair after start-up | peak RSS, MB | until 10 % | 20 % | 50 % | 90 % of the time |\n"
+        "| pairs | seconds | ms a pair after start-up | peak RSS, MB | until 10 % | 20 % | 50 % | "
+        "90 % of the time |\n"
         "|---:|---:|---:|---:|---:|---:|---:|---:|\n"
     )
     return head + "\n".join(
-        f"| {one['pairs']:,} | {one['seconds']:.1f} | {one['ms_per_pair']:.3f} | {one['peak_mb']:.0f} | "
+        f"| {one['pairs']:,} | {one['seconds']:.1f} | {one['ms_per_pair']:.3f} | "
+        f"{one['peak_mb']:.0f} | "
         + " | ".join(f"{one[f'to_{share}_percent_mb']:.0f}" for share in (10, 20, 50, 90))
         + " |"
         for one in rows
@@ -52,12 +55,17 @@ def curve(rows: list[dict]) -> str:
 def precisions(rows: list[dict]) -> str:
     """What each precision changes, and how well each agrees with people."""
     head = (
-        "| metric | precision | largest change | mean change | largest / sd | mean Pearson | change |\n"
+        "| metric | precision | largest change | mean change | largest / sd | mean Pearson | "
+        "change |\n"
         "|---|---|---:|---:|---:|---:|---:|\n"
     )
     return head + "\n".join(
         f"| `{one['metric']}` | {one['precision']} | "
-        + (" |  | " if one["precision"] == "fp32" else f"{one['largest']:.1e} | {one['mean']:.1e} | ")
+        + (
+            " |  | "
+            if one["precision"] == "fp32"
+            else f"{one['largest']:.1e} | {one['mean']:.1e} | "
+        )
         + ("" if one["precision"] == "fp32" else f"{one['largest_in_sd']:.3f}")
         + f" | {one['pearson']:.4f} | "
         + ("" if one["precision"] == "fp32" else f"{one['pearson_change']:+.4f}")
@@ -68,7 +76,9 @@ def precisions(rows: list[dict]) -> str:
 
 def tables() -> dict[str, str]:
     """Every table of the page by its name."""
-    kept = {path.stem: json.loads(path.read_text("utf-8")) for path in (DOCS / "speed").glob("*.json")}
+    kept = {
+        path.stem: json.loads(path.read_text("utf-8")) for path in (DOCS / "speed").glob("*.json")
+    }
     return {
         "ratios": ratios(kept["run"]),
         "runtimes": runtimes(kept["runtimes"]),
@@ -81,17 +91,26 @@ def filled(page: str, found: dict[str, str]) -> str:
     """The page with its tables put in."""
     for name, table in found.items():
         page = re.sub(
-            rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=table: f"{m[1]}{t}\n{m[2]}", page, flags=re.S
+            rf"(<!-- {name} -->\n).*?(<!-- end -->)",
+            lambda m, t=table: f"{m[1]}{t}\n{m[2]}",
+            page,
+            flags=re.S,
         )
     return page
 
 
 def picture(kept: dict, path: Path) -> None:
-    """How many times faster than each peer: median and range of the rounds, bars from 1 on a logarithmic scale."""
+    """How many times faster than each peer: median and range of the rounds, bars from 1 on a
+    logarithmic scale.
+    """
     from monge.render.palette import BLUE, INK, SOFT
     from monge.report.canvas import figure
 
-    peers = [one for one in kept["ratios"] if " against " in one["what"] and "the product" not in one["what"]][::-1]
+    peers = [
+        one
+        for one in kept["ratios"]
+        if " against " in one["what"] and "the product" not in one["what"]
+    ][::-1]
     with figure(path, width=7.2, height=0.32 * len(peers) + 0.8) as axes:
         panel = axes[0, 0]
         for place, one in enumerate(peers):
@@ -106,6 +125,8 @@ def picture(kept: dict, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    picture(json.loads((DOCS / "speed" / "run.json").read_text("utf-8")), DOCS / "speed" / "ratios.svg")
+    picture(
+        json.loads((DOCS / "speed" / "run.json").read_text("utf-8")), DOCS / "speed" / "ratios.svg"
+    )
     path = DOCS / "speed.md"
     path.write_text(filled(path.read_text("utf-8"), tables()), encoding="utf-8")

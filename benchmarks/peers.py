@@ -1,4 +1,6 @@
-"""The peers, called as their users call them, and a plain MoverScore loop written for the purpose."""
+"""The peers, called as their users call them, and a plain MoverScore loop written for the
+purpose.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def torchmetrics_scorer(layer: int):
         from torchmetrics.text.bert import BERTScore
     except ImportError:
         return None
-    scorer = BERTScore(model_name_or_path=MODEL, num_layers=layer, device="cpu", batch_size=64, truncation=True)
+    scorer = BERTScore(
+        model_name_or_path=MODEL, num_layers=layer, device="cpu", batch_size=64, truncation=True
+    )
 
     def score(hypotheses: list[str], references: list[str]):
         scorer.reset()
@@ -42,14 +46,18 @@ def torchmetrics_scorer(layer: int):
 
 
 class PlainMoverScore:
-    """MoverScore release 2 as published, on a current stack: batches in input order, a loop over pairs."""
+    """MoverScore release 2 as published, on a current stack: batches in input order, a loop over
+    pairs.
+    """
 
     def __init__(self) -> None:
         self.model = AutoModel.from_pretrained(MODEL, add_pooling_layer=False).eval()
         self.tokenizer = AutoTokenizer.from_pretrained(MODEL)
 
     def idf(self, texts: list[str]) -> dict[int, float]:
-        df = Counter(i for text in texts for i in set(self.tokenizer(text, truncation=True)["input_ids"]))
+        df = Counter(
+            i for text in texts for i in set(self.tokenizer(text, truncation=True)["input_ids"])
+        )
         return {i: log((len(texts) + 1) / (count + 1)) for i, count in df.items()}
 
     def encode(self, texts: list[str], idf: dict[int, float], default: float):
@@ -65,7 +73,9 @@ class PlainMoverScore:
         hidden = hidden / hidden.norm(dim=-1, keepdim=True)
         return hidden, weights
 
-    def __call__(self, hypotheses: list[str], references: list[str], batch: int = 256) -> list[float]:
+    def __call__(
+        self, hypotheses: list[str], references: list[str], batch: int = 256
+    ) -> list[float]:
         idf_h, idf_r = self.idf(hypotheses), self.idf(references)
         default_h, default_r = log(len(hypotheses) + 1), log(len(references) + 1)
         scores = []
@@ -86,12 +96,16 @@ Array = np.ndarray | torch.Tensor
 
 
 def twmd_loop(pairs: list[tuple[Array, Array]], temperature: float) -> list[float]:
-    """Vectors [n, d], [m, d] -> the transported similarity, one pair at a time, as POT's manual does it."""
+    """Vectors [n, d], [m, d] -> the transported similarity, one pair at a time, as POT's manual
+    does it.
+    """
     return [1 - sinkhorn_value(ot.dist(x, y, metric="cosine"), temperature) for x, y in pairs]
 
 
 def sinkhorn_value(cost: Array, temperature: float) -> float:
-    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses; by the library that the costs are an array of."""
+    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses; by the library that the costs
+    are an array of.
+    """
     a, b = (np.full(size, 1 / size) for size in cost.shape)
     if isinstance(cost, torch.Tensor):
         a, b, cost = torch.from_numpy(a), torch.from_numpy(b), cost.double()

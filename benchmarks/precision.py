@@ -1,9 +1,11 @@
-"""What a faster precision costs: changes of segment scores, and of agreement with people, on WMT17 into English.
+"""What a faster precision costs: changes of segment scores, and of agreement with people, on WMT17
+into English.
 
     python benchmarks/precision.py [--data DIR] [--metrics NAME …] [--json FILE]
 
-For each metric and precision, against fp32: the largest and the mean change of a segment's score, the largest change
-as a share of the scores' standard deviation, and the mean Pearson correlation of seven pairs with its change.
+For each metric and precision, against fp32: the largest and the mean change of a segment's score,
+the largest change as a share of the scores' standard deviation, and the mean Pearson correlation of
+seven pairs with its change.
 """
 
 from __future__ import annotations
@@ -46,15 +48,25 @@ def main() -> None:
         sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
     groups = open_dataset("wmt17", options.data, pairs=["*-en"]).groups
     human = [np.asarray(group.scores) for group in groups.values()]
-    each = {precision: scores(precision, groups, tuple(options.metrics)) for precision in PRECISIONS}
-    print(f"{sum(map(len, human))} segments of {len(groups)} pairs, all-MiniLM-L6-v2; changes against fp32")
-    print("| metric | precision | largest change | mean change | largest / sd | mean Pearson | change |")
+    each = {
+        precision: scores(precision, groups, tuple(options.metrics)) for precision in PRECISIONS
+    }
+    print(
+        f"{sum(map(len, human))} segments of {len(groups)} pairs, all-MiniLM-L6-v2; changes "
+        f"against fp32"
+    )
+    print(
+        "| metric | precision | largest change | mean change | largest / sd | mean Pearson | "
+        "change |"
+    )
     print("|---|---|---|---|---|---|---|")
     rows = []
     for name in options.metrics:
         base = np.concatenate(each["fp32"][name])
         agreement = {
-            precision: float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(one[name], human, strict=True)]))
+            precision: float(
+                np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(one[name], human, strict=True)])
+            )
             for precision, one in each.items()
         }
         for precision in PRECISIONS:
@@ -64,7 +76,8 @@ def main() -> None:
                    "pearson_change": agreement[precision] - agreement["fp32"]}  # fmt: skip
             rows.append(row)
             print(
-                f"| `{name}` | {precision} | {row['largest']:.1e} | {row['mean']:.1e} | {row['largest_in_sd']:.3f} | "
+                f"| `{name}` | {precision} | {row['largest']:.1e} | {row['mean']:.1e} | "
+                f"{row['largest_in_sd']:.3f} | "
                 f"{row['pearson']:.4f} | {row['pearson_change']:+.4f} |",
                 flush=True,
             )

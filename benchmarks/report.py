@@ -1,11 +1,13 @@
-"""Size of reports, time to make them, time to open them in Chromium, and the table of docs/report.md.
+"""Size of reports, time to make them, time to open them in Chromium, and the table of
+docs/report.md.
 
     MONGE_DATA=DIR python benchmarks/report.py make --keep DIR   # the reports: half an hour of CPU
     python benchmarks/report.py open --keep DIR                  # on a quiet machine: docs/report/report.json
     python benchmarks/report.py page                             # no runs: the table, from what is kept
 
-Texts are outputs of WMT17, German into English (11 systems, 3,004 segments). Further systems are made from those by
-dropping, exchanging and repeating words. Metrics: twmd, bertscore, moverscore, chrf.
+Texts are outputs of WMT17, German into English (11 systems, 3,004 segments). Further systems are
+made from those by dropping, exchanging and repeating words. Metrics: twmd, bertscore, moverscore,
+chrf.
 """
 
 from __future__ import annotations
@@ -47,14 +49,26 @@ def worse(line: str, share: float, draw: random.Random, words: list[str]) -> str
     found: list[str] = []
     for word in line.split():
         at = draw.random() / share
-        found += [] if at < 0.3 else [draw.choice(words)] if at < 0.7 else [word, word] if at < 1 else [word]
+        found += (
+            []
+            if at < 0.3
+            else [draw.choice(words)]
+            if at < 0.7
+            else [word, word]
+            if at < 1
+            else [word]
+        )
     return " ".join(found) or line
 
 
 def texts(folder: Path, data: Path, systems: int, segments: int) -> list[str]:
     """The files of systems and reference; the arguments that name them."""
     real = sorted((data / WMT17 / "system-outputs" / "newstest2017" / "de-en").iterdir())
-    lines = (data / WMT17 / "references" / "newstest2017-deen-ref.en").read_text("utf-8").splitlines()[:segments]
+    lines = (
+        (data / WMT17 / "references" / "newstest2017-deen-ref.en")
+        .read_text("utf-8")
+        .splitlines()[:segments]
+    )
     (folder / "reference").write_text("\n".join(lines) + "\n", "utf-8")
     words = " ".join(lines).split()
     given = ["-r", str(folder / "reference")]
@@ -83,7 +97,12 @@ def make(size: str, data: Path, keep: Path) -> None:
         began = _spent()
         subprocess.run(line, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
         made = _spent() - began
-    about = {"systems": systems, "segments": segments, "metrics": list(METRICS), "cpu_seconds_to_make": round(made, 1)}
+    about = {
+        "systems": systems,
+        "segments": segments,
+        "metrics": list(METRICS),
+        "cpu_seconds_to_make": round(made, 1),
+    }
     note.write_text(json.dumps(about) + "\n", "utf-8")
     print(size, f"{made:.1f} s of CPU", flush=True)
 
@@ -95,7 +114,9 @@ def _spent() -> float:
 
 
 def parts(source: str) -> dict[str, int]:
-    """Bytes of a page by what they are: packed segments, pictures, scripts, style, and the rest, which is tables."""
+    """Bytes of a page by what they are: packed segments, pictures, scripts, style, and the rest,
+    which is tables.
+    """
     found = {
         name: sum(len(one.encode()) for one in re.findall(pattern, source, re.S))
         for name, pattern in (
@@ -121,17 +142,23 @@ def opened(browser: Browser, path: Path) -> dict[str, float]:
 
 
 def measured(size: str, keep: Path, times: int) -> dict[str, Any]:
-    """What is kept of one report: its parts in bytes, medians of some openings, what it says that it leaves out."""
+    """What is kept of one report: its parts in bytes, medians of some openings, what it says that
+    it leaves out.
+    """
     path = keep / f"{size}.html"
     source = path.read_text("utf-8")
     with sync_playwright() as driver:
         where = shutil.which("chromium") or shutil.which("google-chrome")
         browser = driver.chromium.launch(executable_path=where, args=["--no-sandbox"])
-        runs = [opened(browser, path) for _ in range(times + 1)][1:]  # the first one warms the browser
+        runs = [opened(browser, path) for _ in range(times + 1)][
+            1:
+        ]  # the first one warms the browser
         version = browser.version
         browser.close()
     medians = {name: round(sorted(one[name] for one in runs)[times // 2]) for name in runs[0]}
-    said = re.search(r"Words are marked and plans can be opened in (\d+) of the \d+ segments", source)
+    said = re.search(
+        r"Words are marked and plans can be opened in (\d+) of the \d+ segments", source
+    )
     note, (systems, segments) = keep / f"{size}.json", map(int, size.split("x"))
     about = {"systems": systems, "segments": segments, "metrics": list(METRICS)}
     about |= json.loads(note.read_text("utf-8")) if note.is_file() else {}
@@ -145,11 +172,13 @@ def measured(size: str, keep: Path, times: int) -> dict[str, Any]:
 def table(kept: list[dict[str, Any]]) -> str:
     """The table of the page."""
     lines = [
-        "| systems × segments × metrics | file | read | segments shown | plans can be opened in | CPU time to make |",
+        "| systems × segments × metrics | file | read | segments shown | plans can be opened in | "
+        "CPU time to make |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     lines += [
-        f"| {one['systems']} × {one['segments']:,} × {len(one['metrics'])} | {one['bytes'] / 1e6:.1f} MB "
+        f"| {one['systems']} × {one['segments']:,} × {len(one['metrics'])} | "
+        f"{one['bytes'] / 1e6:.1f} MB "
         f"| {one['loaded_ms'] / 1000:.2f} s | {one['segments_shown_ms'] / 1000:.2f} s "
         f"| {one['explained']:,} segments | {_minutes(one.get('cpu_seconds_to_make'))} |"
         for one in kept
@@ -175,15 +204,24 @@ def sizes(given: str) -> Iterator[str]:
 
 
 def main() -> None:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     asked.add_argument("step", choices=("make", "open", "page"))
     asked.add_argument("--sizes", default=SIZES, help="systems x segments, a comma between sizes")
-    asked.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
+    asked.add_argument(
+        "--data",
+        type=Path,
+        default=os.environ.get("MONGE_DATA"),
+        help="directory of the judged data",
+    )
     asked.add_argument("--keep", type=Path, help="directory of the reports")
     asked.add_argument("--times", type=int, default=5, help="openings, of which the median counts")
     asked.add_argument("-o", "--output", type=Path, default=KEPT, help="what is measured, as JSON")
     given = asked.parse_args()
-    if given.step != "page" and (given.keep is None or (given.step == "make" and given.data is None)):
+    if given.step != "page" and (
+        given.keep is None or (given.step == "make" and given.data is None)
+    ):
         asked.error("give --keep DIR, and --data DIR to make reports")
     if given.step == "make":
         given.keep.mkdir(parents=True, exist_ok=True)
@@ -197,7 +235,9 @@ def main() -> None:
             kept[one["systems"], one["segments"]] = one
             print(json.dumps(one), flush=True)
         given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(json.dumps([kept[size] for size in sorted(kept)], indent=1) + "\n", "utf-8")
+        given.output.write_text(
+            json.dumps([kept[size] for size in sorted(kept)], indent=1) + "\n", "utf-8"
+        )
     else:
         PAGE.write_text(page_text(), "utf-8")
 

@@ -2,9 +2,10 @@
 
     python benchmarks/run.py [--data DIR] [--pairs 1500] [--repeat 5] [--threads 2] [--only NAME …] [--json FILE]
 
-DIR is a directory with the published WMT17 files (default: MONGE_DATA). Everything is warmed, contestants are
-interleaved, a ratio is taken within a round and its median and range over rounds are printed. Beside the ratios: the
-encoder's share of the machine's own matrix products, and a growth curve. NAME is one of PARTS.
+DIR is a directory with the published WMT17 files (default: MONGE_DATA). Everything is warmed,
+contestants are interleaved, a ratio is taken within a round and its median and range over rounds
+are printed. Beside the ratios: the encoder's share of the machine's own matrix products, and a
+growth curve. NAME is one of PARTS.
 """
 
 from __future__ import annotations
@@ -51,17 +52,26 @@ def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
     hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
     scorer = peers.bert_scorer(LAYER)
     bf16 = bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    able = ["fp32"] + ["bf16"] * bf16 + ["int8"] * int8.available()  # what this processor has kernels for
+    able = (
+        ["fp32"] + ["bf16"] * bf16 + ["int8"] * int8.available()
+    )  # what this processor has kernels for
     ours = {p: monge.load("bertscore@release", layers=LAYER, precision=p) for p in able}
     names = ("precision", "recall", "f1")
     mine = np.stack([ours["fp32"].score(hypotheses, references).parts[name] for name in names])
-    gaps = np.abs(mine - np.stack([part.numpy() for part in scorer.score(hypotheses, references)])).max(0)
-    far = np.flatnonzero(gaps > 2e-6)  # bert-score lets padding (0) win over similarities that are all negative
+    gaps = np.abs(
+        mine - np.stack([part.numpy() for part in scorer.score(hypotheses, references)])
+    ).max(0)
+    far = np.flatnonzero(
+        gaps > 2e-6
+    )  # bert-score lets padding (0) win over similarities that are all negative
     for k in far:  # without neighbours there is no padding
-        alone = np.stack([part.numpy() for part in scorer.score([hypotheses[k]], [references[k]])])[:, 0]
+        alone = np.stack([part.numpy() for part in scorer.score([hypotheses[k]], [references[k]])])[
+            :, 0
+        ]
         gaps[k] = np.abs(mine[:, k] - alone).max()
     print(
-        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), {len(far)} pair(s) scored alone"
+        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), {len(far)} "
+        f"pair(s) scored alone"
     )
     work = {f"ours {p}": (lambda m=m: m.score(hypotheses, references)) for p, m in ours.items()}
     work["bert-score"] = lambda: scorer.score(hypotheses, references)
@@ -73,12 +83,21 @@ def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
     times = rounds(work, repeat=repeat)
     goals = {"fp32": (1.4, 1.8), "bf16": (2.3, 3.5), "int8": (3.0, 6.0)}
     found = [
-        ratio(f"bertscore@release {p} against bert-score 0.3.13", times, f"ours {p}", "bert-score", bar=a, aim=b)
+        ratio(
+            f"bertscore@release {p} against bert-score 0.3.13",
+            times,
+            f"ours {p}",
+            "bert-score",
+            bar=a,
+            aim=b,
+        )
         for p, (a, b) in goals.items()
         if p in able
     ]
     if other is not None:
-        found.append(ratio("bertscore@release fp32 against torchmetrics", times, "ours fp32", "torchmetrics"))
+        found.append(
+            ratio("bertscore@release fp32 against torchmetrics", times, "ours fp32", "torchmetrics")
+        )
     return found
 
 
@@ -87,24 +106,44 @@ def moverscore(segments: list[Segment], repeat: int) -> list[Ratio]:
     hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
     plain, ours = peers.PlainMoverScore(), monge.load("moverscore@v2")
     gap = np.abs(
-        ours.score(hypotheses[:256], references[:256]).segments - np.array(plain(hypotheses[:256], references[:256]))
+        ours.score(hypotheses[:256], references[:256]).segments
+        - np.array(plain(hypotheses[:256], references[:256]))
     )
     print(f"largest difference from the plain loop: {gap.max():.1e}")
     times = rounds(
-        {"ours": lambda: ours.score(hypotheses, references), "plain": lambda: plain(hypotheses, references)},
+        {
+            "ours": lambda: ours.score(hypotheses, references),
+            "plain": lambda: plain(hypotheses, references),
+        },
         repeat=repeat,
     )
-    return [ratio("moverscore@v2 against the plain MoverScore loop", times, "ours", "plain", bar=3.0, aim=4.0)]
+    return [
+        ratio(
+            "moverscore@v2 against the plain MoverScore loop",
+            times,
+            "ours",
+            "plain",
+            bar=3.0,
+            aim=4.0,
+        )
+    ]
 
 
 def study(segments: list[Segment], repeat: int) -> list[Ratio]:
     """5 systems x 4 metrics on the same references, against 20 runs of bert-score."""
     few = segments[: max(len(segments) // 5, 20)]
-    texts = [[segments[(i + k * len(few)) % len(segments)].hypothesis for i in range(len(few))] for k in range(5)]
-    rows = [
-        Segment(s.id + str(i), texts[k][i], s.references, system=f"s{k}") for i, s in enumerate(few) for k in range(5)
+    texts = [
+        [segments[(i + k * len(few)) % len(segments)].hypothesis for i in range(len(few))]
+        for k in range(5)
     ]
-    metrics = [monge.load(name, layers=LAYER) for name in ("bertscore@release", "twmd", "emd", "sbert")]
+    rows = [
+        Segment(s.id + str(i), texts[k][i], s.references, system=f"s{k}")
+        for i, s in enumerate(few)
+        for k in range(5)
+    ]
+    metrics = [
+        monge.load(name, layers=LAYER) for name in ("bertscore@release", "twmd", "emd", "sbert")
+    ]
     scorer, references = peers.bert_scorer(LAYER), [s.references[0] for s in few]
 
     def theirs() -> None:
@@ -112,9 +151,18 @@ def study(segments: list[Segment], repeat: int) -> list[Ratio]:
             for system in texts:
                 scorer.score(system, references)
 
-    times = rounds({"ours": lambda: score_segments(metrics, rows), "bert-score": theirs}, repeat=repeat)
+    times = rounds(
+        {"ours": lambda: score_segments(metrics, rows), "bert-score": theirs}, repeat=repeat
+    )
     return [
-        ratio("5 systems x 4 metrics against 20 runs of bert-score", times, "ours", "bert-score", bar=8.0, aim=12.0)
+        ratio(
+            "5 systems x 4 metrics against 20 runs of bert-score",
+            times,
+            "ours",
+            "bert-score",
+            bar=8.0,
+            aim=12.0,
+        )
     ]
 
 
@@ -142,21 +190,41 @@ def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
 
 
 def adapted(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """Scoring with an adapter in the model against scoring without, and the fast model against the default one."""
+    """Scoring with an adapter in the model against scoring without, and the fast model against the
+    default one.
+    """
     rows = segments_of([s.hypothesis for s in segments], [s.references[0] for s in segments])
     tuned, fast = monge.load("twmd", model="mt"), monge.load("twmd", model="fast")
     plain = monge.load("twmd", layers=tuned.scorer.request.layers[0])  # type: ignore[union-attr]
     default = monge.load("twmd")
     every = {"mt": tuned, "plain": plain, "fast": fast, "default": default}
-    larger = [Path(os.environ.get("MONGE_MODELS", ""), name) for name in ("e5-small", "all-mpnet-base-v2")]
-    every |= {f"{one.name}+mt": monge.load("twmd", model=f"{one}+mt") for one in larger if one.is_dir()}
+    larger = [
+        Path(os.environ.get("MONGE_MODELS", ""), name) for name in ("e5-small", "all-mpnet-base-v2")
+    ]
+    every |= {
+        f"{one.name}+mt": monge.load("twmd", model=f"{one}+mt") for one in larger if one.is_dir()
+    }
     for metric in every.values():
         score_segments([metric], rows[:64])
-    times = rounds({name: partial(score_segments, [one], rows) for name, one in every.items()}, repeat=repeat)
+    times = rounds(
+        {name: partial(score_segments, [one], rows) for name, one in every.items()}, repeat=repeat
+    )
     return [
-        ratio("with an adapter: our time / without", times, "mt", "plain", bar=1.03, aim=1.0, at_most=True),
+        ratio(
+            "with an adapter: our time / without",
+            times,
+            "mt",
+            "plain",
+            bar=1.03,
+            aim=1.0,
+            at_most=True,
+        ),
         ratio("--model fast against the default", times, "fast", "default", bar=2.0, aim=3.0),
-        *(ratio(f"{name} against the default", times, name, "default") for name in every if "+" in name),
+        *(
+            ratio(f"{name} against the default", times, name, "default")
+            for name in every
+            if "+" in name
+        ),
     ]
 
 
@@ -165,14 +233,22 @@ def texts(segments: list[Segment]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     metric = monge.load("twmd", layers=4).scorer
     sides = [[s.hypothesis for s in segments], [s.references[0] for s in segments]]
     read = [Encoding([metric]).read(side, metric.reader) for side in sides]
-    found = [[one[text][1][metric.request] for text in side] for one, side in zip(read, sides, strict=True)]
+    found = [
+        [one[text][1][metric.request] for text in side]
+        for one, side in zip(read, sides, strict=True)
+    ]
     return list(zip(*found, strict=True))
 
 
-def clouds(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> tuple[list[int], list[tuple[Cloud, Cloud]]]:
+def clouds(
+    pairs: list[tuple[torch.Tensor, torch.Tensor]],
+) -> tuple[list[int], list[tuple[Cloud, Cloud]]]:
     """The pairs in padded batches, as a run makes them, and the order in which they stand there."""
     spec = monge.load("twmd", layers=4).spec
-    places = {tuple(CentredText(Text(side, [1.0] * len(side))) for side in pair): k for k, pair in enumerate(pairs)}
+    places = {
+        tuple(CentredText(Text(side, [1.0] * len(side))) for side in pair): k
+        for k, pair in enumerate(pairs)
+    }
     order, found = [], []
     for batch in batch_pairs(list(places)):
         order += [places[pair] for pair in batch]
@@ -194,8 +270,8 @@ def split(batches: list[Problem]) -> list[np.ndarray]:
 def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
     """Batched TWMD against POT's sinkhorn2 in a loop, same temperature, one sweep.
 
-    From the vectors on, once as the tensors that the encoder gives (as ours), once as numpy arrays, for which POT is
-    faster; and from the costs on, which is what sinkhorn2 takes.
+    From the vectors on, once as the tensors that the encoder gives (as ours), once as numpy arrays,
+    for which POT is faster; and from the costs on, which is what sinkhorn2 takes.
     """
     pairs = texts(segments)
     order, given = clouds(pairs)
@@ -207,24 +283,51 @@ def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
     def worth(problem: Problem) -> torch.Tensor:
         return transported_similarity(tempered(problem, temperature=0.1), problem)
 
-    gap = np.abs(torch.cat([worth(problem) for problem in problems]).numpy() - peers.twmd_loop(arrays, 0.1)).max()
+    gap = np.abs(
+        torch.cat([worth(problem) for problem in problems]).numpy() - peers.twmd_loop(arrays, 0.1)
+    ).max()
     print(f"largest difference from POT's plans: {gap:.1e}")
     times = rounds(
         {
             "ours": lambda: [worth(COSINE.problem(x, y)) for _ in range(TIMES) for x, y in given],
             "tensors": lambda: [peers.twmd_loop(tensors, 0.1) for _ in range(TIMES)],
             "arrays": lambda: [peers.twmd_loop(arrays, 0.1) for _ in range(TIMES)],
-            "product": lambda: [x.vectors @ y.vectors.transpose(1, 2) for _ in range(TIMES) for x, y in given],
+            "product": lambda: [
+                x.vectors @ y.vectors.transpose(1, 2) for _ in range(TIMES) for x, y in given
+            ],
             "ours, costs": lambda: [worth(problem) for _ in range(TIMES) for problem in problems],
-            "POT, costs": lambda: [peers.sinkhorn_value(cost, 0.1) for _ in range(TIMES) for cost in costs],
+            "POT, costs": lambda: [
+                peers.sinkhorn_value(cost, 0.1) for _ in range(TIMES) for cost in costs
+            ],
         },
         repeat=repeat,
     )
     what = "TWMD, {}, against POT {}in a loop"
     return [
-        ratio(what.format("vectors given", "(torch tensors) "), times, "ours", "tensors", bar=8.0, aim=20.0),
-        ratio(what.format("vectors given", "(numpy arrays) "), times, "ours", "arrays", bar=8.0, aim=20.0),
-        ratio(what.format("costs given", "sinkhorn2 "), times, "ours, costs", "POT, costs", bar=8.0, aim=20.0),
+        ratio(
+            what.format("vectors given", "(torch tensors) "),
+            times,
+            "ours",
+            "tensors",
+            bar=8.0,
+            aim=20.0,
+        ),
+        ratio(
+            what.format("vectors given", "(numpy arrays) "),
+            times,
+            "ours",
+            "arrays",
+            bar=8.0,
+            aim=20.0,
+        ),
+        ratio(
+            what.format("costs given", "sinkhorn2 "),
+            times,
+            "ours, costs",
+            "POT, costs",
+            bar=8.0,
+            aim=20.0,
+        ),
         ratio("the product of the vectors alone against POT (arrays)", times, "product", "arrays"),
     ]
 
@@ -235,7 +338,9 @@ def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
 
     problems = [COSINE.problem(x, y) for x, y in clouds(texts(segments))[1]]
     costs = split(problems)
-    masses = [(np.full(c.shape[0], 1 / c.shape[0]), np.full(c.shape[1], 1 / c.shape[1])) for c in costs]
+    masses = [
+        (np.full(c.shape[0], 1 / c.shape[0]), np.full(c.shape[1], 1 / c.shape[1])) for c in costs
+    ]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
 
@@ -251,16 +356,23 @@ def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
     torch.set_num_threads(threads)
     return [
         ratio(
-            "exact transport: our time / POT's bare C solver", times, "ours", "C solver", bar=1.3, aim=1.1, at_most=True
+            "exact transport: our time / POT's bare C solver",
+            times,
+            "ours",
+            "C solver",
+            bar=1.3,
+            aim=1.1,
+            at_most=True,
         )
     ]
 
 
 def cold(_: list[Segment], repeat: int) -> list[Ratio]:
-    """`monge score` of the 36 bundled pairs, process start to result, against what others begin with.
+    """`monge score` of the 36 bundled pairs, process start to result, against what others begin
+    with.
 
-    That is importing torch alone, and loading the model by transformers. All three find their modules compiled, as
-    after an installation.
+    That is importing torch alone, and loading the model by transformers. All three find their
+    modules compiled, as after an installation.
     """
     example, folder = Path(monge.__file__).parent / "example", Path(tempfile.mkdtemp())
     load = (
@@ -270,7 +382,9 @@ def cold(_: list[Segment], repeat: int) -> list[Ratio]:
     )
     command = [str(Path(sys.executable).parent / "monge"), "score", "-q"]
     command += ["-t", str(example / "system-a.txt"), "-r", str(example / "reference.txt")]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     environment |= {"PYTHONPYCACHEPREFIX": str(folder)}
 
     def run(arguments: list[str]) -> None:
@@ -285,19 +399,33 @@ def cold(_: list[Segment], repeat: int) -> list[Ratio]:
     shutil.rmtree(folder)
     what = "cold start, 36 pairs: our time / {}"
     return [
-        ratio(what.format("importing torch"), times, "ours", "torch", bar=1.6, aim=1.5, at_most=True),
-        ratio(what.format("loading by transformers"), times, "ours", "load alone", bar=1.5, aim=1.0, at_most=True),
+        ratio(
+            what.format("importing torch"), times, "ours", "torch", bar=1.6, aim=1.5, at_most=True
+        ),
+        ratio(
+            what.format("loading by transformers"),
+            times,
+            "ours",
+            "load alone",
+            bar=1.5,
+            aim=1.0,
+            at_most=True,
+        ),
     ]
 
 
 def share(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """The encoder's share of the rate at which the machine multiplies matrices of this size, in the same rounds."""
+    """The encoder's share of the rate at which the machine multiplies matrices of this size, in the
+    same rounds.
+    """
     distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
     about, each = encoder.measure(distinct, repeat)
     encoder.show(about, each)
     found = []
     for precision, bar, aim in (("fp32", 0.75, 0.85), ("bf16", 0.60, 0.75)):
-        shares, ours, bare = ([one[f"{precision} {key}"] for one in each] for key in ("share", "rate", "GEMM rate"))
+        shares, ours, bare = (
+            [one[f"{precision} {key}"] for one in each] for key in ("share", "rate", "GEMM rate")
+        )
         rates = statistics.median(ours), statistics.median(bare)
         what = f"encoder's share of the machine's GEMM rate, {precision}"
         spread = statistics.median(shares), min(shares), max(shares)
@@ -342,9 +470,16 @@ def main() -> None:
             new = part(segments, options.repeat)
             print("\n".join(one.row() for one in new), flush=True)
             found += new
-    curve = growth.curve([1000, 10_000, 100_000]) if not options.only or "growth" in options.only else []
+    curve = (
+        growth.curve([1000, 10_000, 100_000])
+        if not options.only or "growth" in options.only
+        else []
+    )
     print("\n" + "\n".join(one.row() for one in found))
-    print("\n| what | median | range | bar | met |\n|---|---:|---:|---|---|\n" + "\n".join(o.markdown() for o in found))
+    print(
+        "\n| what | median | range | bar | met |\n|---|---:|---:|---|---|\n"
+        + "\n".join(o.markdown() for o in found)
+    )
     if options.json:
         about = {"pairs": len(segments), "threads": options.threads, "rounds": options.repeat}
         table = {**about, "ratios": [asdict(one) for one in found], "growth": curve}

@@ -2,10 +2,11 @@
 
     python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--threads 2] [--json FILE]
 
-The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2. Ours are the packed forward passes; the
-others get length-sorted batches of at most 2,048 pieces, padded, for none of them reads texts end to end. Times are
-encoding alone, interleaved; ratios to our fp32 within a round. Beside them what a first run pays for compiling or
-exporting, and the cosine of every piece's vector with that of the Hugging Face model in fp32.
+The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2. Ours are the packed
+forward passes; the others get length-sorted batches of at most 2,048 pieces, padded, for none of
+them reads texts end to end. Times are encoding alone, interleaved; ratios to our fp32 within a
+round. Beside them what a first run pays for compiling or exporting, and the cosine of every piece's
+vector with that of the Hugging Face model in fp32.
 """
 
 from __future__ import annotations
@@ -66,12 +67,17 @@ def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.nd
     return found
 
 
-def packed(texts: list[tuple[int, ...]], encoder: PackedEncoder) -> dict[tuple[int, ...], np.ndarray]:
+def packed(
+    texts: list[tuple[int, ...]], encoder: PackedEncoder
+) -> dict[tuple[int, ...], np.ndarray]:
     """Vectors of every text from batches without padding."""
     found = {}
     for batch in make_batches(texts, BUDGET):
         (states,) = encoder.hidden(batch, [LAYER])
-        found |= {ids: one.numpy() for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)}
+        found |= {
+            ids: one.numpy()
+            for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)
+        }
     return found
 
 
@@ -87,11 +93,19 @@ def torch_runner(module):
 
 def onnx_file(model: torch.nn.Module, folder: Path) -> Path:
     """The model as an ONNX file with free sizes."""
-    ids, mask = torch.full((2, 8), 2000), torch.ones(2, 8, dtype=torch.long)  # one tensor twice would be one input
-    texts, pieces = torch.export.Dim("texts", min=1, max=4096), torch.export.Dim("pieces", min=2, max=512)
+    ids, mask = (
+        torch.full((2, 8), 2000),
+        torch.ones(2, 8, dtype=torch.long),
+    )  # one tensor twice would be one input
+    texts, pieces = (
+        torch.export.Dim("texts", min=1, max=4096),
+        torch.export.Dim("pieces", min=2, max=512),
+    )
     shapes = {"ids": {0: texts, 1: pieces}, "mask": {0: texts, 1: pieces}}
     path = folder / "model.onnx"
-    torch.onnx.export(Hidden(model), (ids, mask), path, dynamo=True, dynamic_shapes=shapes, verbose=False)
+    torch.onnx.export(
+        Hidden(model), (ids, mask), path, dynamo=True, dynamic_shapes=shapes, verbose=False
+    )
     return path
 
 
@@ -119,20 +133,32 @@ def openvino_runner(path: Path, threads: int):
     """OpenVINO in fp32 as `run`."""
     import openvino
 
-    settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+    settings = {
+        "INFERENCE_NUM_THREADS": threads,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "PERFORMANCE_HINT": "LATENCY",
+    }
     compiled = openvino.Core().compile_model(path, "CPU", settings)
     return lambda ids, mask: compiled([ids, mask])[0].copy()
 
 
 def contestants(texts, model, folder: Path, threads: int):
-    """Each runtime's encoding of the texts, by name, with the seconds until its first result was there."""
+    """Each runtime's encoding of the texts, by name, with the seconds until its first result was
+    there.
+    """
     path = onnx_file(model, folder)
-    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of_module(model), p)) for p in ("fp32", "bf16")}
+    makers = {
+        f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of_module(model), p))
+        for p in ("fp32", "bf16")
+    }
     if int8.available():
         makers["ours int8"] = lambda: ("packed", PackedEncoder(body_of_module(model), "int8"))
     makers |= {
         "Hugging Face, padded": lambda: ("run", torch_runner(Hidden(model))),
-        "torch.compile fp32": lambda: ("run", torch_runner(torch.compile(Hidden(model), dynamic=True))),
+        "torch.compile fp32": lambda: (
+            "run",
+            torch_runner(torch.compile(Hidden(model), dynamic=True)),
+        ),
         "ONNX Runtime fp32": lambda: ("run", onnx_runner(path, threads)),
         "ONNX Runtime dynamic int8": lambda: ("run", onnx_int8(path, threads)),
         "OpenVINO fp32": lambda: ("run", openvino_runner(path, threads)),
@@ -141,7 +167,11 @@ def contestants(texts, model, folder: Path, threads: int):
     for name, make in makers.items():
         start = time.perf_counter()
         kind, made = make()
-        work = (lambda m=made: packed(texts, m)) if kind == "packed" else (lambda m=made: in_batches(texts, m))
+        work = (
+            (lambda m=made: packed(texts, m))
+            if kind == "packed"
+            else (lambda m=made: in_batches(texts, m))
+        )
         works[name], _ = work, work()
         first[name] = time.perf_counter() - start
     return works, first
@@ -173,8 +203,13 @@ def main() -> None:
         exact = in_batches(texts, torch_runner(Hidden(model).double()))
         model.float()
         rows = []
-        print(f"{len(texts)} texts, {sum(map(len, texts))} pieces, {options.threads} threads, {options.repeat} rounds")
-        print(f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}{'cosine mean':>13}{'least':>9}")
+        print(
+            f"{len(texts)} texts, {sum(map(len, texts))} pieces, {options.threads} threads, "
+            f"{options.repeat} rounds"
+        )
+        print(
+            f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}{'cosine mean':>13}{'least':>9}"
+        )
         for name, work in works.items():
             each = [a / b for a, b in zip(times["ours fp32"], times[name], strict=True)]
             found = work()
@@ -197,7 +232,9 @@ def main() -> None:
                 flush=True,
             )
     if options.json:
-        options.json.write_text(json.dumps({"texts": len(texts), "threads": options.threads, "rows": rows}, indent=1))
+        options.json.write_text(
+            json.dumps({"texts": len(texts), "threads": options.threads, "rows": rows}, indent=1)
+        )
 
 
 def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@
     driver           the driver's memory at 10^5 and 10^6 pairs
     wmt17            `monge evaluate wmt17` on Ray against the plain one: all groups, four metrics, equal JSON
 
-Nothing else should run meanwhile. Every run is a process of its own; scores are compared, not only times.
+Nothing else should run meanwhile. Every run is a process of its own; scores are compared, not only
+times.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from pathlib import Path
 from growth import texts, tiny_model
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT, KILLS, PAGE = (ROOT / "docs" / name for name in ("scale/scale.json", "scale/kills.json", "scale.md"))
+KEPT, KILLS, PAGE = (
+    ROOT / "docs" / name for name in ("scale/scale.json", "scale/kills.json", "scale.md")
+)
 PASSES = ("read", "start", "count", "sum", "range", "score")
 PARTS = ("tiny", "embedded", "more tiny", "more embedded", "driver", "wmt17")
 MEASURED = [
@@ -48,19 +51,41 @@ MEASURED = [
     "at best",
     "equal",
 ]
-STAGES = ["model", "pairs", "command, s", "read, s", "waiting for Ray, s", "count, s", "score, s", "worker, ms a pair"]
+STAGES = [
+    "model",
+    "pairs",
+    "command, s",
+    "read, s",
+    "waiting for Ray, s",
+    "count, s",
+    "score, s",
+    "worker, ms a pair",
+]
 SHOWN = ("start of the command", "read", "start", "count", "score")
 DRIVER = ["pairs", "blocks", "driver, MB"]
 PROJECTED = ((1e6, 8), (1e8, 256), (1e9, 1024))
 KILLED = ["killed", "times", "same bytes", "begun again", "blocks computed again, most"]
 PROJECTION = ["pairs", "workers", "read, h", "score, h", "parts, GB", "blocks", "records, GB"]
 METRICS = ("-m", "bertscore[weights=idf]", "-m", "twmd")
-STUDY = ("-m", "twmd", "-m", "bertscore", "-m", "moverscore", "-m", "chrf", "--model", "multilingual-e5-small")
+STUDY = (
+    "-m",
+    "twmd",
+    "-m",
+    "bertscore",
+    "-m",
+    "moverscore",
+    "-m",
+    "chrf",
+    "--model",
+    "multilingual-e5-small",
+)
 WMT17 = ["metric", "groups", "segments", "mean Pearson, plain", "on Ray"]
 
 
 def sentences(path: Path, count: int, seed: int) -> None:
-    """`count` lines of 6 to 14 words of the bundled example in random order: hardly two are the same."""
+    """`count` lines of 6 to 14 words of the bundled example in random order: hardly two are the
+    same.
+    """
     draw = random.Random(seed)
     words = (files("monge") / "example" / "reference.txt").read_text("utf-8").lower().split()
     with path.open("w") as file:
@@ -94,11 +119,19 @@ def command(folder: Path, model: str, threads: int, *more: str) -> dict:
     watcher.join()
     if process.returncode:
         sys.exit(f"monge score failed with {process.returncode}: {err[-500:]}")
-    return {"began": start, "seconds": time.time() - start, "peak_mb": peak[0], "out": out, "err": err}
+    return {
+        "began": start,
+        "seconds": time.time() - start,
+        "peak_mb": peak[0],
+        "out": out,
+        "err": err,
+    }
 
 
 def plain(folder: Path, model: str, threads: int) -> dict:
-    """The plain command: seconds, and how many cores it kept busy (pieces are cut in a thread beside the encoder)."""
+    """The plain command: seconds, and how many cores it kept busy (pieces are cut in a thread
+    beside the encoder).
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = command(folder, model, threads, "-f", "json", "-q")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -110,16 +143,32 @@ def plain(folder: Path, model: str, threads: int) -> dict:
 def on_ray(folder: Path, model: str, workers: int) -> dict:
     """The engine: seconds by stage, bytes by kind, memory of the driver."""
     out = folder / "out"
-    run = command(folder, model, 1, "--engine", "ray", "--workers", str(workers), "-o", "out", "--log-json", "--fresh")
+    run = command(
+        folder,
+        model,
+        1,
+        "--engine",
+        "ray",
+        "--workers",
+        str(workers),
+        "-o",
+        "out",
+        "--log-json",
+        "--fresh",
+    )
     events = [json.loads(line) for line in run["err"].splitlines() if line.startswith("{")]
     began = {one["pass"]: one["time"] for one in events if one["event"] == "began"}
     order = [name for name in PASSES if name in began]
     ends = [*(began[name] for name in order[1:]), run["began"] + run["seconds"]]
     stages = {"start of the command": began[order[0]] - run["began"]}
     stages |= {name: end - began[name] for name, end in zip(order, ends, strict=True)}
-    busy = sum(one["seconds"] for one in events if one["event"] == "done" and one["pass"] == "score")
+    busy = sum(
+        one["seconds"] for one in events if one["event"] == "done" and one["pass"] == "score"
+    )
     rows = sum(one["rows"] for one in events if one["event"] == "done" and one["pass"] == "score")
-    parts, records = ([path.stat().st_size for path in (out / name).iterdir()] for name in ("parts", "records"))
+    parts, records = (
+        [path.stat().st_size for path in (out / name).iterdir()] for name in ("parts", "records")
+    )
     return {
         "seconds": run["seconds"],
         "stages": stages,
@@ -148,7 +197,9 @@ def halves(folder: Path, model: str) -> float:
 
 
 def compared(name: str, model: str, pairs: int, distinct: int, *, whole: bool = True) -> dict:
-    """Two workers of one thread against one thread and, if `whole`, two; `distinct` texts, or 0 where all are."""
+    """Two workers of one thread against one thread and, if `whole`, two; `distinct` texts, or 0
+    where all are.
+    """
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for seed, side in enumerate("hr", 1):
@@ -156,7 +207,9 @@ def compared(name: str, model: str, pairs: int, distinct: int, *, whole: bool = 
                 texts(folder / side, pairs, distinct // 2, seed)
             else:
                 sentences(folder / side, pairs, seed)
-        many = len({line for side in "hr" for line in (folder / side).read_text("utf-8").splitlines()})
+        many = len(
+            {line for side in "hr" for line in (folder / side).read_text("utf-8").splitlines()}
+        )
         one, ray = plain(folder, model, 1), on_ray(folder, model, 2)
         two, best = (plain(folder, model, 2), halves(folder, model)) if whole else (None, None)
     same = one.pop("results") == ray.pop("results")
@@ -166,13 +219,20 @@ def compared(name: str, model: str, pairs: int, distinct: int, *, whole: bool = 
     }  # fmt: skip
     if two is not None:
         two.pop("results")
-        found |= {"two threads": two, "against two threads": two["seconds"] / ray["seconds"], "two halves": best}
+        found |= {
+            "two threads": two,
+            "against two threads": two["seconds"] / ray["seconds"],
+            "two halves": best,
+        }
     print(f"{name}: {pairs} pairs, results {'equal' if same else 'DIFFER'}")
     for what in ("one thread", "two threads", "two workers"):
         if what in found:
             print(f"  {what:<22} {found[what]['seconds']:8.1f} s")
     if two is not None:
-        print(f"  {'two halves at once':<22} {best:8.1f} s: {one['seconds'] / best:.2f} x of one thread, at best")
+        print(
+            f"  {'two halves at once':<22} {best:8.1f} s: {one['seconds'] / best:.2f} x of one "
+            f"thread, at best"
+        )
         print(f"  {found['against two threads']:.2f} x of two threads (at least 0.9)")
     print(f"  {found['against one thread']:.2f} x of one thread (at least 1.7); by stage:")
     for stage, seconds in ray["stages"].items():
@@ -181,11 +241,22 @@ def compared(name: str, model: str, pairs: int, distinct: int, *, whole: bool = 
 
 
 def study() -> dict:
-    """`monge evaluate wmt17`, plain and on Ray, on all judgements: seconds of each, and whether they say the same."""
+    """`monge evaluate wmt17`, plain and on Ray, on all judgements: seconds of each, and whether
+    they say the same.
+    """
     seconds, printed = [], []
     for more in ((), ("--engine", "ray", "--workers", "2")):
         start = time.time()
-        call = [sys.executable, "-m", "monge", "evaluate", "wmt17", "--data", os.environ["MONGE_DATA"], *STUDY]
+        call = [
+            sys.executable,
+            "-m",
+            "monge",
+            "evaluate",
+            "wmt17",
+            "--data",
+            os.environ["MONGE_DATA"],
+            *STUDY,
+        ]
         run = subprocess.run([*call, "-f", "json", "-q", *more], text=True, capture_output=True, check=False,
                              env={**os.environ, "OMP_NUM_THREADS": "1"})  # fmt: skip
         if run.returncode:
@@ -200,7 +271,10 @@ def study() -> dict:
     found = {"equal": printed[0] == printed[1], "rows": rows}
     for row in rows:
         print(f"wmt17: {row}")
-    print(f"wmt17: plain {seconds[0]:.1f} s, two workers {seconds[1]:.1f} s; the JSON is equal: {found['equal']}")
+    print(
+        f"wmt17: plain {seconds[0]:.1f} s, two workers {seconds[1]:.1f} s; the JSON is equal: "
+        f"{found['equal']}"
+    )
     return found
 
 
@@ -215,7 +289,11 @@ def driver_growth(model: str, sizes: list[int], distinct: int) -> list[dict]:
             ray = on_ray(folder, model, 2)
         found.append({"pairs": pairs, "peak_mb": ray["peak_mb"], "blocks": ray["blocks"]})
         growth = ray["peak_mb"] / found[0]["peak_mb"] - 1
-        print(f"driver: {pairs} pairs in {ray['blocks']} blocks: {ray['peak_mb']:.0f} MB ({growth:+.1%})", flush=True)
+        print(
+            f"driver: {pairs} pairs in {ray['blocks']} blocks: {ray['peak_mb']:.0f} MB "
+            f"({growth:+.1%})",
+            flush=True,
+        )
     return found
 
 
@@ -224,15 +302,27 @@ def _fixed(digits: int, numbers: list[float]) -> list[str]:
 
 
 def projected(kept: dict, pairs: float, workers: int) -> list[str]:
-    """A row of the table of projections: hours of the driver alone, of the workers together, and bytes."""
+    """A row of the table of projections: hours of the driver alone, of the workers together, and
+    bytes.
+    """
     one = kept["embedded"]
     ray = one["two workers"]
     read = ray["stages"]["read"] / one["pairs"] * pairs / 3600
     work = ray["worker seconds a pair"] * pairs / workers / 3600
     large = kept["driver"][-1]  # blocks of a small run are smaller
-    blocks, parts = pairs * large["blocks"] / large["pairs"], ray["bytes of parts a pair"] * pairs / 1e9
+    blocks, parts = (
+        pairs * large["blocks"] / large["pairs"],
+        ray["bytes of parts a pair"] * pairs / 1e9,
+    )
     records = blocks * ray["bytes of records a block"] / 1e9
-    return [f"{pairs:.0e}", str(workers), *_fixed(2, [read, work]), f"{parts:.1f}", f"{blocks:,.0f}", f"{records:.2f}"]
+    return [
+        f"{pairs:.0e}",
+        str(workers),
+        *_fixed(2, [read, work]),
+        f"{parts:.1f}",
+        f"{blocks:,.0f}",
+        f"{records:.2f}",
+    ]
 
 
 def killed(kills: list[dict]) -> list[list[str]]:
@@ -240,9 +330,17 @@ def killed(kills: list[dict]) -> list[list[str]]:
     rows = []
     for kind in sorted({one["kind"] for one in kills}):
         mine = [one for one in kills if one["kind"] == kind]
-        same, again = sum(one["same bytes"] for one in mine), max(one["computed again"] for one in mine)
+        same, again = (
+            sum(one["same bytes"] for one in mine),
+            max(one["computed again"] for one in mine),
+        )
         begun = sum(one["starts"] > 1 for one in mine)
-        rows.append([f"a {kind}" if kind != "driver" else "the driver", *map(str, (len(mine), same, begun, again))])
+        rows.append(
+            [
+                f"a {kind}" if kind != "driver" else "the driver",
+                *map(str, (len(mine), same, begun, again)),
+            ]
+        )
     return rows
 
 
@@ -252,7 +350,10 @@ def measured(one: dict) -> list[str]:
     seconds += [one.get("two halves"), one["two workers"]["seconds"]]
     best = one["one thread"]["seconds"] / one["two halves"] if "two halves" in one else None
     ratios = [one["against one thread"], one.get("against two threads"), best]
-    known = [["" if x is None else f"{x:.{digits}f}" for x in some] for digits, some in ((1, seconds), (2, ratios))]
+    known = [
+        ["" if x is None else f"{x:.{digits}f}" for x in some]
+        for digits, some in ((1, seconds), (2, ratios))
+    ]
     about = [one["what"], f"{one['pairs']:,}", f"{one['distinct']:,}"]
     return [*about, *known[0], *known[1], "yes" if one["equal"] else "NO"]
 
@@ -267,9 +368,17 @@ def page() -> None:
         took = [ray["stages"].get(name, 0.0) for name in SHOWN]
         about = [one["what"], f"{one['pairs']:,}"]
         stages.append([*about, *_fixed(1, took), *_fixed(3, [1e3 * ray["worker seconds a pair"]])])
-    driver = [[f"{one['pairs']:,}", f"{one['blocks']:,}", f"{one['peak_mb']:.0f}"] for one in kept["driver"]]
+    driver = [
+        [f"{one['pairs']:,}", f"{one['blocks']:,}", f"{one['peak_mb']:.0f}"]
+        for one in kept["driver"]
+    ]
     studied = [
-        [row["metric"], str(row["groups"]), f"{row['segments']:,}", *_fixed(6, [row["mean"], row["on Ray"]])]
+        [
+            row["metric"],
+            str(row["groups"]),
+            f"{row['segments']:,}",
+            *_fixed(6, [row["mean"], row["on Ray"]]),
+        ]
         for row in kept.get("wmt17", {"rows": []})["rows"]
     ]
     tables = {
@@ -277,11 +386,16 @@ def page() -> None:
         "stages": (STAGES, stages),
         "driver": (DRIVER, driver),
         "wmt17": (WMT17, studied),
-        "kills": (KILLED, killed(json.loads(KILLS.read_text("utf-8"))["kills"]) if KILLS.exists() else []),
+        "kills": (
+            KILLED,
+            killed(json.loads(KILLS.read_text("utf-8"))["kills"]) if KILLS.exists() else [],
+        ),
         "projection": (PROJECTION, [projected(kept, *one) for one in PROJECTED]),
     }
     text = PAGE.read_text("utf-8")
-    for name, (head, rows) in ((name, table) for name, table in tables.items() if table[1]):  # what was measured
+    for name, (head, rows) in (
+        (name, table) for name, table in tables.items() if table[1]
+    ):  # what was measured
         table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---:"] * len(head), *rows])
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", flags=re.DOTALL)
         text = place.sub(f"<!-- {name} -->\n{table}\n<!-- end -->", text)
@@ -290,11 +404,18 @@ def page() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="what else was kept stays")
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=list(PARTS), help="what else was kept stays"
+    )
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--distinct", type=int, default=20_000)
     parser.add_argument("--real", type=int, default=20_000, help="pairs with the embedded model")
-    parser.add_argument("--more", type=float, default=2.5, help="times as many pairs in `more tiny`, `more embedded`")
+    parser.add_argument(
+        "--more",
+        type=float,
+        default=2.5,
+        help="times as many pairs in `more tiny`, `more embedded`",
+    )
     parser.add_argument("--growth", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", action="store_true")
@@ -310,7 +431,9 @@ def main() -> None:
             "more tiny": lambda: compared(
                 "tiny encoder", model, int(given.more * given.pairs), given.distinct, whole=False
             ),
-            "more embedded": lambda: compared("embedded model", "auto", int(given.more * given.real), 0, whole=False),
+            "more embedded": lambda: compared(
+                "embedded model", "auto", int(given.more * given.real), 0, whole=False
+            ),
             "driver": lambda: driver_growth(model, given.growth, given.distinct),
             "wmt17": study,
         }

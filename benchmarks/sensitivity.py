@@ -2,10 +2,10 @@
 
     python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--metric moverscore] [--json FILE]
 
-DIR holds the published files of WMT17. Both are the real commands in processes of their own, start-up, fits and
-bootstrap included: `monge sensitivity wmt17 --factor stopwords,idf,subwords,punctuation` with three metrics, and
-`monge score` of one metric on a table of the same segments. The study must encode each text once and take less than
-six times as long.
+DIR holds the published files of WMT17. Both are the real commands in processes of their own,
+start-up, fits and bootstrap included: `monge sensitivity wmt17 --factor
+stopwords,idf,subwords,punctuation` with three metrics, and `monge score` of one metric on a table
+of the same segments. The study must encode each text once and take less than six times as long.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MOST = 6.0
 
 
 def written(path: Path, data: str, pairs: str) -> tuple[int, int]:
-    """The judged segments as a table; how many there are, and how many distinct texts each pair has, added up."""
+    """The judged segments as a table; how many there are, and how many distinct texts each pair
+    has, added up.
+    """
     from monge.datasets import open_dataset
 
     judged = open_dataset("wmt17", data, pairs=pairs.split(","))
@@ -37,7 +39,9 @@ def written(path: Path, data: str, pairs: str) -> tuple[int, int]:
         for group in judged.groups.values():
             for one in group.segments:
                 writer.writerow([one.hypothesis, one.references[0]])
-            distinct += len({text for one in group.segments for text in (one.hypothesis, *one.references)})
+            distinct += len(
+                {text for one in group.segments for text in (one.hypothesis, *one.references)}
+            )
     return sum(len(group.segments) for group in judged.groups.values()), distinct
 
 
@@ -53,7 +57,9 @@ def seconds(*arguments: str) -> tuple[float, float]:
 
 def main() -> None:
     """Times both commands and prints the ratio."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", required=True)
     parser.add_argument("--pairs", default=PAIRS)
     parser.add_argument("--metric", default=METRICS[0], help="what `monge score` is timed with")
@@ -85,8 +91,13 @@ def main() -> None:
     print(f"{segments} segments of {given.pairs}; {distinct} distinct texts, pair by pair")
     print(f"monge score -m {given.metric}: {one[0]:.1f} s ({one[1]:.1f} s of processor)")
     settings = f"{len(METRICS)} metrics, {found['settings']} settings"
-    print(f"monge sensitivity, {settings}: {all_of_it[0]:.1f} s ({all_of_it[1]:.1f} s of processor)")
-    print(f"encoded: {work['encoded']} texts, {work['pieces']} pieces: each {work['encoded'] / distinct:.4f} times")
+    print(
+        f"monge sensitivity, {settings}: {all_of_it[0]:.1f} s ({all_of_it[1]:.1f} s of processor)"
+    )
+    print(
+        f"encoded: {work['encoded']} texts, {work['pieces']} pieces: each "
+        f"{work['encoded'] / distinct:.4f} times"
+    )
     ratios = f"{figures['ratio']:.2f} on the clock, {figures['processor_ratio']:.2f} of processor"
     print(f"ratio: {ratios} (less than {MOST:g})")
     if given.json:

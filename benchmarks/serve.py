@@ -1,14 +1,16 @@
-"""The service under load, against `monge score` on the same distinct texts; one run, everything warmed.
+"""The service under load, against `monge score` on the same distinct texts; one run, everything
+warmed.
 
     python benchmarks/serve.py --data DIR                         # throughput, sharing on and off, overload
     python benchmarks/serve.py --data DIR --soak 10               # and ten minutes of a hundred clients
     python benchmarks/serve.py --data DIR --pairs 120 --json F    # a short form
 
-Every client sends one pair at a time over a connection it keeps. The clients run on the same cores as the service. No
-text is sent twice before the soak: later rounds of the pairs are numbered, so that no answer comes from memory.
+Every client sends one pair at a time over a connection it keeps. The clients run on the same cores
+as the service. No text is sent twice before the soak: later rounds of the pairs are numbered, so
+that no answer comes from memory.
 
-What sharing can be worth is bounded by the same run: with distinct texts the service does all that `monge score` does,
-so it is at most `monge score` / the service with sharing switched off.
+What sharing can be worth is bounded by the same run: with distinct texts the service does all that
+`monge score` does, so it is at most `monge score` / the service with sharing switched off.
 """
 
 from __future__ import annotations
@@ -30,8 +32,13 @@ from texts import wmt17
 
 CLIENTS, MANY, SOAKING = 64, 256, 100
 SAMPLED, SOAK_RATE = 20, 400
-"""One in so many answers of the soak is compared with `monge score`; more requests per second than are answered."""
-HEAD = b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+"""One in so many answers of the soak is compared with `monge score`; more requests per second than
+are answered.
+"""
+HEAD = (
+    b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
+    b"application/json\r\nContent-Length: %d\r\n\r\n"
+)
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
 
@@ -40,17 +47,23 @@ class Server:
 
     def __init__(self, *arguments: str) -> None:
         command = [*MONGE, "serve", "--port", "0", "-m", "twmd", *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
         assert self.process.stderr is not None
         line = self.process.stderr.readline()
         self.port = int(line.split("http://")[1].split("/")[0].rpartition(":")[2])
         while "ready" not in self.process.stderr.readline():
             pass
-        subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=subprocess.DEVNULL)  # its log must not fill a pipe
+        subprocess.Popen(
+            ["cat"], stdin=self.process.stderr, stdout=subprocess.DEVNULL
+        )  # its log must not fill a pipe
 
     def memory(self) -> int:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+        return 1024 * int(
+            next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
+        )
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -109,8 +122,8 @@ async def load(
 ) -> Load:
     """Clients that take bodies one after another: all of them once, or over and over until a time.
 
-    With a `rate`, so many requests a second are sent by whoever is free; otherwise as soon as the last is answered.
-    `answers` receives the score of every SAMPLED-th body.
+    With a `rate`, so many requests a second are sent by whoever is free; otherwise as soon as the
+    last is answered. `answers` receives the score of every SAMPLED-th body.
     """
     found, place, begun = Load(), 0, time.perf_counter()
 
@@ -128,7 +141,10 @@ async def load(
                 found.seconds.append(seconds)
                 if answers is not None and is_sampled:
                     answers[body] = json.loads(answer)["results"][0]["score"]
-                if right is not None and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5:
+                if (
+                    right is not None
+                    and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5
+                ):
                     found.wrong += 1
             elif not rate:
                 await asyncio.sleep(0.05)
@@ -144,13 +160,20 @@ def baseline(directory: str, pairs: int) -> dict[str, Any]:
     from monge import api
     from monge.types import Segment
 
-    rows = [Segment(str(k), row.hypothesis, row.references[:1]) for k, row in enumerate(wmt17(directory, pairs))]
+    rows = [
+        Segment(str(k), row.hypothesis, row.references[:1])
+        for k, row in enumerate(wmt17(directory, pairs))
+    ]
     metric = api.load("twmd")
     api.score_segments([metric], rows[:64])
     started = time.perf_counter()
     (result,) = api.score_segments([metric], rows)
     speed = len(rows) / (time.perf_counter() - started)
-    return {"pairs_per_second": speed, "scores": result.segments.tolist(), "encoding": encoding(metric, rows[:128])}
+    return {
+        "pairs_per_second": speed,
+        "scores": result.segments.tolist(),
+        "encoding": encoding(metric, rows[:128]),
+    }
 
 
 def encoding(metric: Any, rows: list[Any]) -> float:
@@ -161,7 +184,9 @@ def encoding(metric: Any, rows: list[Any]) -> float:
     def seconds(at_once: int) -> float:
         started = time.perf_counter()
         for at in range(0, len(pairs), at_once):
-            reader.encoder.hidden([ids for pair in pairs[at : at + at_once] for ids in pair], request.layers)
+            reader.encoder.hidden(
+                [ids for pair in pairs[at : at + at_once] for ids in pair], request.layers
+            )
         return time.perf_counter() - started
 
     seconds(CLIENTS), seconds(1)
@@ -169,7 +194,9 @@ def encoding(metric: Any, rows: list[Any]) -> float:
 
 
 class Bodies:
-    """Requests of one pair each, without end and none twice: from the second round on the texts are numbered."""
+    """Requests of one pair each, without end and none twice: from the second round on the texts are
+    numbered.
+    """
 
     def __init__(self, rows: list[Any]) -> None:
         self._rows, self._round = rows, 0
@@ -194,7 +221,15 @@ def _body(hypothesis: str, reference: str) -> bytes:
 
 async def measured(given: argparse.Namespace) -> dict[str, Any]:
     bodies = Bodies(wmt17(given.data, given.pairs))
-    command = [sys.executable, __file__, "--data", given.data, "--pairs", str(given.pairs), "--baseline"]
+    command = [
+        sys.executable,
+        __file__,
+        "--data",
+        given.data,
+        "--pairs",
+        str(given.pairs),
+        "--baseline",
+    ]
     alone = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     right = dict(zip(bodies.first(), alone["scores"], strict=True))
     found: dict[str, Any] = {"pairs": given.pairs, "monge score": alone["pairs_per_second"]}
@@ -205,10 +240,18 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
     server = Server("--no-share")
     await load(server.port, bodies.fresh(CLIENTS), CLIENTS)
     some = max(given.pairs // 2, 32)
-    found["64 clients, sharing off"] = (await load(server.port, bodies.first(some), CLIENTS, right=right)).told()
+    found["64 clients, sharing off"] = (
+        await load(server.port, bodies.first(some), CLIENTS, right=right)
+    ).told()
     server.stop()
-    shared, own = found["64 clients"]["pairs_per_second"], found["64 clients, sharing off"]["pairs_per_second"]
-    found["of monge score"], found["of sharing off"] = shared / alone["pairs_per_second"], shared / own
+    shared, own = (
+        found["64 clients"]["pairs_per_second"],
+        found["64 clients, sharing off"]["pairs_per_second"],
+    )
+    found["of monge score"], found["of sharing off"] = (
+        shared / alone["pairs_per_second"],
+        shared / own,
+    )
     found["of sharing off, at most"] = alone["pairs_per_second"] / own
     found["encoding one pair at a time / 64 at a time"] = alone["encoding"]
     server = Server()
@@ -221,12 +264,22 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
 
 
 async def overload(server: Server, bodies: Bodies, seconds: float, rate: float) -> dict[str, Any]:
-    """Four times the requests that the service can answer, for some seconds, then how soon it is as before."""
+    """Four times the requests that the service can answer, for some seconds, then how soon it is as
+    before.
+    """
     enough = int(3 * rate * seconds)
-    at = (await load(server.port, bodies.fresh(enough), CLIENTS, until=time.perf_counter() + seconds)).told()
+    at = (
+        await load(server.port, bodies.fresh(enough), CLIENTS, until=time.perf_counter() + seconds)
+    ).told()
     many = bodies.fresh(4 * enough)
     over = (
-        await load(server.port, many, MANY, until=time.perf_counter() + seconds, rate=4 * at["pairs_per_second"])
+        await load(
+            server.port,
+            many,
+            MANY,
+            until=time.perf_counter() + seconds,
+            rate=4 * at["pairs_per_second"],
+        )
     ).told()
     started = time.perf_counter()
     while True:
@@ -242,7 +295,9 @@ async def overload(server: Server, bodies: Bodies, seconds: float, rate: float) 
 
 
 async def soak(server: Server, bodies: Bodies, minutes: float) -> dict[str, Any]:
-    """A hundred clients with distinct texts: what was answered, how many of a sample were wrong, and the memory."""
+    """A hundred clients with distinct texts: what was answered, how many of a sample were wrong,
+    and the memory.
+    """
     answers: dict[bytes, float] = {}
 
     async def stage(length: float) -> dict[str, Any]:
@@ -272,15 +327,28 @@ def count_wrong(answers: dict[bytes, float]) -> int:
         pair = json.loads(body)
         rows.append(Segment(str(k), pair["hypotheses"][0], tuple(pair["references"][0])))
     (result,) = api.score_segments([api.load("twmd")], rows)
-    return sum(abs(score - own) > 1e-5 for score, own in zip(answers.values(), result.segments.tolist(), strict=True))
+    return sum(
+        abs(score - own) > 1e-5
+        for score, own in zip(answers.values(), result.segments.tolist(), strict=True)
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), required="MONGE_DATA" not in os.environ)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", default=os.environ.get("MONGE_DATA"), required="MONGE_DATA" not in os.environ
+    )
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--seconds", type=float, default=20, help="of each stage of the overload")
-    parser.add_argument("--soak", type=float, default=0, metavar="MINUTES", help="0: what FILE keeps of a soak stays")
+    parser.add_argument(
+        "--soak",
+        type=float,
+        default=0,
+        metavar="MINUTES",
+        help="0: what FILE keeps of a soak stays",
+    )
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--baseline", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -9,5 +9,10 @@ from monge.types import Segment
 def wmt17(directory: str, count: int) -> list[Segment]:
     """Judged to-English segments of WMT17, spread over the pairs."""
     judged = open_dataset("wmt17", directory, pairs=["*-en"])
-    rows = [segment for group in judged.groups.values() for segment in group.segments if segment.hypothesis.strip()]
+    rows = [
+        segment
+        for group in judged.groups.values()
+        for segment in group.segments
+        if segment.hypothesis.strip()
+    ]
     return [rows[i * len(rows) // count] for i in range(min(count, len(rows)))]

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """A measured ratio: median, smallest and largest over rounds, what was divided, and the bar it has to take.
+    """A measured ratio: median, smallest and largest over rounds, what was divided, and the bar it
+    has to take.
 
-    By default peer time / our time, so more is better; with `at_most` our time / peer time, so less is.
+    By default peer time / our time, so more is better; with `at_most` our time / peer time, so less
+    is.
     """
 
     what: str
@@ -36,7 +38,11 @@ class Ratio:
     def row(self) -> str:
         """A line of the table."""
         word = "at most" if self.at_most else "at least"
-        goal = "" if self.bar is None else f"  {word} {self.bar:g}, aim {self.aim:g}: {'met' if self.met else 'MISSED'}"
+        goal = (
+            ""
+            if self.bar is None
+            else f"  {word} {self.bar:g}, aim {self.aim:g}: {'met' if self.met else 'MISSED'}"
+        )
         return (
             f"{self.what:<56} {self.median:7.2f}  [{self.low:.2f}, {self.high:.2f}]"
             f"  {self.ours:9.4g} against {self.peer:9.4g} {self.unit}{goal}"
@@ -44,9 +50,14 @@ class Ratio:
 
     def markdown(self) -> str:
         """A row of the page's table."""
-        goal = "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {self.bar:g}"
+        goal = (
+            "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {self.bar:g}"
+        )
         verdict = "" if self.met is None else "yes" if self.met else "**no**"
-        return f"| {self.what} | {self.median:.2f} | {self.low:.2f} … {self.high:.2f} | {goal} | {verdict} |"
+        return (
+            f"| {self.what} | {self.median:.2f} | {self.low:.2f} … {self.high:.2f} | {goal} | "
+            f"{verdict} |"
+        )
 
 
 def clocked(work: Callable[[], object]) -> float:
@@ -84,4 +95,14 @@ def ratio(
     """peer / ours, or ours / peer where it may be `at_most` something, round by round."""
     each = [a / b if at_most else b / a for a, b in zip(times[ours], times[peer], strict=True)]
     middle = statistics.median
-    return Ratio(what, middle(each), min(each), max(each), middle(times[ours]), middle(times[peer]), bar, aim, at_most)
+    return Ratio(
+        what,
+        middle(each),
+        min(each),
+        max(each),
+        middle(times[ours]),
+        middle(times[peer]),
+        bar,
+        aim,
+        at_most,
+    )

@@ -49,7 +49,15 @@ explanation = Explanation(
     similarity=similarity,
     plans={"plan": plan},
     moves=tuple(
-        Move("plan", int(i), int(j), float(plan[i, j]), float(cost[i, j]), float(similarity[i, j]), float(share[i, j]))
+        Move(
+            "plan",
+            int(i),
+            int(j),
+            float(plan[i, j]),
+            float(cost[i, j]),
+            float(similarity[i, j]),
+            float(share[i, j]),
+        )
         for i, j in np.argwhere(plan)
     ),
     share_of="cost",

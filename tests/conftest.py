@@ -1,4 +1,6 @@
-"""What every test may ask for: the real data and models, and tiny models of three tokenizer families."""
+"""What every test may ask for: the real data and models, and tiny models of three tokenizer
+families.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ TRAINING = [
 
 
 def _directory(variable: str) -> Path:
-    """The directory an environment variable names: without it a test is skipped, but fails where CI is set."""
+    """The directory an environment variable names: without it a test is skipped, but fails where CI
+    is set.
+    """
     named = os.environ.get(variable)
     if named and Path(named).is_dir():
         return Path(named)
@@ -45,10 +49,17 @@ def models_dir() -> Path:
 def browser():
     """A real Chromium; tests that need one are skipped without, but fail where CI is set."""
     playwright = pytest.importorskip("playwright.sync_api")
-    where = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    where = (
+        os.environ.get("MONGE_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
     if where is None:
         if os.environ.get("CI"):
-            pytest.fail("no chromium here, and CI must run everything: apt-get install chromium", pytrace=False)
+            pytest.fail(
+                "no chromium here, and CI must run everything: apt-get install chromium",
+                pytrace=False,
+            )
         pytest.skip("no chromium here (apt-get install chromium, or set MONGE_CHROMIUM)")
     with playwright.sync_playwright() as driver:
         found = driver.chromium.launch(executable_path=where, args=["--no-sandbox"])
@@ -77,7 +88,9 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     pieces = list(dict.fromkeys(WORDPIECES.split()))
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *_words_of_tests()]))}
+    vocabulary = {
+        piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *_words_of_tests()]))
+    }
     backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -89,19 +102,27 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
         mask_token="[MASK]", model_max_length=48,
     )  # fmt: skip
     torch.manual_seed(1)
-    model = BertModel(BertConfig(vocab_size=len(pieces), max_position_embeddings=64, pad_token_id=3, **SIZES))
+    model = BertModel(
+        BertConfig(vocab_size=len(pieces), max_position_embeddings=64, pad_token_id=3, **SIZES)
+    )
     table = model.embeddings.word_embeddings.weight.detach()
     more = 0.3 * torch.randn(len(vocabulary) - len(pieces), table.shape[1])
-    model.set_input_embeddings(torch.nn.Embedding.from_pretrained(torch.cat([table, more]), padding_idx=3))
+    model.set_input_embeddings(
+        torch.nn.Embedding.from_pretrained(torch.cat([table, more]), padding_idx=3)
+    )
     model.config.vocab_size = len(vocabulary)
     return _saved(tmp_path_factory.mktemp("models") / "tiny-bert", model, tokenizer)
 
 
 def _words_of_tests() -> list[str]:
-    """What the bundled example and the drawn judgements are written in: a model must know most of a text."""
+    """What the bundled example and the drawn judgements are written in: a model must know most of a
+    text.
+    """
     example = Path(__file__).parents[1] / "src" / "monge" / "example"
     texts = " ".join(path.read_text("utf-8") for path in sorted(example.glob("*.txt"))).lower()
-    plain = "".join(one for one in unicodedata.normalize("NFD", texts) if not unicodedata.combining(one))
+    plain = "".join(
+        one for one in unicodedata.normalize("NFD", texts) if not unicodedata.combining(one)
+    )
     return sorted(set(re.findall(r"\w+", plain)) | set(JUDGED_WORDS.split()))
 
 
@@ -120,19 +141,27 @@ def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
     backend.train_from_iterator(TRAINING, trainer)
-    backend.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    backend.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), add_prefix_space=False
+    )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend, unk_token="<unk>", cls_token="<s>", sep_token="</s>", bos_token="<s>",
         eos_token="</s>", pad_token="<pad>", mask_token="<mask>",
     )  # fmt: skip
     torch.manual_seed(2)
-    config = RobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=42, pad_token_id=1, **SIZES)
-    return _saved(tmp_path_factory.mktemp("models") / "tiny-roberta", RobertaModel(config), tokenizer)
+    config = RobertaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=42, pad_token_id=1, **SIZES
+    )
+    return _saved(
+        tmp_path_factory.mktemp("models") / "tiny-roberta", RobertaModel(config), tokenizer
+    )
 
 
 @pytest.fixture(scope="session")
 def tiny_xlmr(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """SentencePiece-like unigram pieces that begin words with the mark U+2581; a lone mark is a piece."""
+    """SentencePiece-like unigram pieces that begin words with the mark U+2581; a lone mark is a
+    piece.
+    """
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast, XLMRobertaConfig, XLMRobertaModel
@@ -154,8 +183,12 @@ def tiny_xlmr(tmp_path_factory: pytest.TempPathFactory) -> Path:
         eos_token="</s>", pad_token="<pad>", model_max_length=40,
     )  # fmt: skip
     torch.manual_seed(3)
-    config = XLMRobertaConfig(vocab_size=len(tokenizer), max_position_embeddings=62, pad_token_id=1, **SIZES)
-    return _saved(tmp_path_factory.mktemp("models") / "tiny-xlmr", XLMRobertaModel(config), tokenizer)
+    config = XLMRobertaConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=62, pad_token_id=1, **SIZES
+    )
+    return _saved(
+        tmp_path_factory.mktemp("models") / "tiny-xlmr", XLMRobertaModel(config), tokenizer
+    )
 
 
 def _saved(directory: Path, model, tokenizer) -> Path:

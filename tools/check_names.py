@@ -1,4 +1,5 @@
-"""Check names in src/monge: no vague variable or parameter, and no public class name that exists twice.
+"""Check names in src/monge: no vague variable or parameter, and no public class name that exists
+twice.
 
     python tools/check_names.py            # part of `make lint`
 
@@ -15,9 +16,10 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "monge"
 WORDS = """
-one ones found mine theirs ours said told heard given known some every each other others here there where what whole
-single twice many few much does made kept left taken wanted asked shown seen named called placed joined counted listed
-drawn judged looked faced facing gone company elsewhere thing things stuff tmp obj val res ret
+one ones found mine theirs ours said told heard given known some every each other others here
+there where what whole single twice many few much does made kept left taken wanted asked shown seen
+named called placed joined counted listed drawn judged looked faced facing gone company elsewhere
+thing things stuff tmp obj val res ret
 """
 VAGUE = frozenset(WORDS.split())
 ALLOWED = frozenset(
@@ -53,7 +55,9 @@ TWICE_ALLOWED = frozenset({"MongeScore", "BERTScore"})
 
 
 def vague_bindings(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and name of every vague variable or parameter; `other` is usual in `__add__` and the like."""
+    """Yield the line and name of every vague variable or parameter; `other` is usual in `__add__`
+    and the like.
+    """
     tree = ast.parse(path.read_text("utf-8"))
     operators = {
         id(argument)
@@ -62,9 +66,15 @@ def vague_bindings(path: Path) -> Iterator[tuple[int, str]]:
         for argument in node.args.args
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.strip("_") in VAGUE:
+        if (
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)
+            and node.id.strip("_") in VAGUE
+        ):
             yield node.lineno, node.id
-        elif isinstance(node, ast.arg) and node.arg.strip("_") in VAGUE and id(node) not in operators:
+        elif (
+            isinstance(node, ast.arg) and node.arg.strip("_") in VAGUE and id(node) not in operators
+        ):
             yield node.lineno, node.arg
 
 
@@ -86,10 +96,18 @@ def main() -> int:
         problems += [
             f"{file}:{line}: {name!r} says nothing about what it holds"
             for line, name in vague_bindings(path)
-            if f"{file}:{name}" not in ALLOWED and not (name in COORDINATES and file.startswith(("render/", "report/")))
+            if f"{file}:{name}" not in ALLOWED
+            and not (name in COORDINATES and file.startswith(("render/", "report/")))
         ]
-    twice = {name: places for name, places in public_classes().items() if len(places) > 1 and name not in TWICE_ALLOWED}
-    problems += [f"class {name} exists {len(places)} times: {', '.join(places)}" for name, places in twice.items()]
+    twice = {
+        name: places
+        for name, places in public_classes().items()
+        if len(places) > 1 and name not in TWICE_ALLOWED
+    }
+    problems += [
+        f"class {name} exists {len(places)} times: {', '.join(places)}"
+        for name, places in twice.items()
+    ]
     sys.stdout.write("".join(f"{problem}\n" for problem in problems))
     return int(bool(problems))
 

@@ -1,12 +1,14 @@
-"""Makes src/monge/metrics/packaged_baselines.tsv: what random pairs get from each metric on the packaged models.
+"""Makes src/monge/metrics/packaged_baselines.tsv: what random pairs get from each metric on the
+packaged models.
 
     MONGE_DATA=DIR make baselines              # or
     python docs/baselines/make.py --data DIR [--language en …]
 
-The corpora are references of WMT news, below DIR as published (their sha256 stands in the head of the table); the
-recipe is that of `monge fit --baseline`: of the texts of fewer than 32 words, shuffled with seed 12345, the first half
-is paired with the second, and the mean of each part is taken, without idf. At most MOST pairs a language, so that all
-layers of all metrics of a language are made in one pass. Rows of languages that are not asked for stay.
+The corpora are references of WMT news, below DIR as published (their sha256 stands in the head of
+the table); the recipe is that of `monge fit --baseline`: of the texts of fewer than 32 words,
+shuffled with seed 12345, the first half is paired with the second, and the mean of each part is
+taken, without idf. At most MOST pairs a language, so that all layers of all metrics of a language
+are made in one pass. Rows of languages that are not asked for stay.
 """
 
 from __future__ import annotations
@@ -64,21 +66,31 @@ def main() -> None:
     if not options.data:
         parser.error("give the directory of the data: --data DIR, or MONGE_DATA")
     kept = TABLE.read_text("utf-8").splitlines(keepends=True) if TABLE.exists() else []
-    rows = {tuple(line.split("\t")[:5]): line for line in kept if not line.startswith(("#", "language\t"))}
+    rows = {
+        tuple(line.split("\t")[:5]): line
+        for line in kept
+        if not line.startswith(("#", "language\t"))
+    }
     for model, languages in MODELS.items():
         for lang in languages:
             if lang in options.language:
                 made = fitted(model, lang, texts_of(options.data, lang))
-                rows = {key: line for key, line in rows.items() if (key[0], key[1]) != (lang, model.name)} | made
+                rows = {
+                    key: line
+                    for key, line in rows.items()
+                    if (key[0], key[1]) != (lang, model.name)
+                } | made
                 write(rows, options.data)
-                print(f"{model.name}, {lang}: {len(made)} rows", flush=True)  # noqa: T201 - a script
+                # a script
+                print(f"{model.name}, {lang}: {len(made)} rows", flush=True)  # noqa: T201
 
 
 def texts_of(data: str, lang: str) -> list[str]:
     """The texts that are paired: all short enough, or a sample of them."""
     every = [text for name in CORPORA[lang] for text in TextFile(Path(data) / name)]
     short = [text for text in dict.fromkeys(every) if 0 < len(text.split()) < LONGEST]
-    return short if len(short) <= 2 * MOST else Random(SEED).sample(short, 2 * MOST)  # noqa: S311 - no secret
+    # no secret
+    return short if len(short) <= 2 * MOST else Random(SEED).sample(short, 2 * MOST)  # noqa: S311
 
 
 def fitted(model: Packaged, lang: str, texts: list[str]) -> dict[tuple[str, ...], str]:
@@ -93,7 +105,13 @@ def fitted(model: Packaged, lang: str, texts: list[str]) -> dict[tuple[str, ...]
     for one in (layer for metric in metrics for layer in at_every_layer(metric)):
         found = stats.baselines[one.key]
         parts = [f"{part}={found.mean(part):.8g}" for part in found.totals]
-        key = (lang, model.name, one.reader.encoder.weights_digest[:8], one.name, show_choice(one.spec.layers))
+        key = (
+            lang,
+            model.name,
+            one.reader.encoder.weights_digest[:8],
+            one.name,
+            show_choice(one.spec.layers),
+        )
         rows[key] = "\t".join([*key, str(found.n), *parts]) + "\n"
     return rows
 
@@ -103,11 +121,17 @@ def write(rows: dict[tuple[str, ...], str], data: str) -> None:
     seen = [name for lang in {key[0]: None for key in rows} for name in CORPORA[lang]]
     files = [(name, Path(data) / name) for name in seen]
     sources = [
-        f"#   {name}  {len(list(TextFile(path)))}  {sha256(path.read_bytes()).hexdigest()}\n" for name, path in files
+        f"#   {name}  {len(list(TextFile(path)))}  {sha256(path.read_bytes()).hexdigest()}\n"
+        for name, path in files
     ]
     places = list(CORPORA), [one.name for one in MODELS], list(PRESETS)
-    ordered = sorted(rows, key=lambda key: [place.index(key[k]) for place, k in zip(places, (0, 1, 3), strict=True)])
-    TABLE.write_text(HEAD + "".join(sources) + COLUMNS + "".join(rows[key] for key in ordered), "utf-8")
+    ordered = sorted(
+        rows,
+        key=lambda key: [place.index(key[k]) for place, k in zip(places, (0, 1, 3), strict=True)],
+    )
+    TABLE.write_text(
+        HEAD + "".join(sources) + COLUMNS + "".join(rows[key] for key in ordered), "utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
     python docs/families/make.py --data DIR --models DIR [--model NAME] [--cache DIR] [--again]
     python docs/families/make.py --page                    # no runs: the page from the kept results
 
-Every figure comes from `monge.evaluation.evaluate`, or for mapped vectors from `monge fit --parallel` and the same
-scoring, and is kept with its signature in results.json; the published ones come from the reported tables. What is kept
-is not run again, so a run that was interrupted goes on where it was.
+Every figure comes from `monge.evaluation.evaluate`, or for mapped vectors from `monge fit
+--parallel` and the same scoring, and is kept with its signature in results.json; the published ones
+come from the reported tables. What is kept is not run again, so a run that was interrupted goes on
+where it was.
 """
 
 from __future__ import annotations
@@ -31,13 +32,24 @@ HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results.json", HERE.parent / "families.md"
 BEGIN, END = "<!-- table: made by docs/families/make.py -->", "<!-- end of table -->"
 
-METRICS = ("sentsim", "sentsim-wmd", "xmoverscore", "xmoverscore@v1", "xmoverscore@v2", "yisi-2", "sbert", "bertscore")
+METRICS = (
+    "sentsim",
+    "sentsim-wmd",
+    "xmoverscore",
+    "xmoverscore@v1",
+    "xmoverscore@v2",
+    "yisi-2",
+    "sbert",
+    "bertscore",
+)
 MAPPED = ("xmoverscore", "xmoverscore@v1", "xmoverscore@v2")
 MAPS = ("clp", "umd")
 PREFIXES = {"": "without", "query: ": "with"}
 PAIRS = ("en-de", "en-zh", "ro-en", "ru-en")
 PARALLEL = {"en-de": "wmt18", "en-zh": "wmt18", "ro-en": "wmt16", "ru-en": "wmt18"}
-"""News of other years whose sources and references teach the maps: nothing of it is in the test data."""
+"""News of other years whose sources and references teach the maps: nothing of it is in the test
+data.
+"""
 MOST = 1000
 REPORTED = "reproducibility-4"
 
@@ -45,7 +57,9 @@ Figures = dict[str, dict[str, Any]]
 
 
 def jobs() -> Iterator[tuple[str, str, str, str]]:
-    """Everything that is run: data set, group, prefix, and what stands for its metrics ('' or a mapped one)."""
+    """Everything that is run: data set, group, prefix, and what stands for its metrics ('' or a
+    mapped one).
+    """
     for prefix in PREFIXES:
         yield "stsb", "de", prefix, ""
         for pair in PAIRS:
@@ -70,32 +84,60 @@ def plain(dataset: str, group: str, prefix: str, where: argparse.Namespace) -> F
         resampling=Resampling(resamples=100),
     )
     return {
-        one.label: {"value": one.groups[group].value, "n": one.groups[group].n, "signature": one.signature}
+        one.label: {
+            "value": one.groups[group].value,
+            "n": one.groups[group].n,
+            "signature": one.signature,
+        }
         for one in found.agreements
     }
 
 
 def mapped(metric: str, group: str, prefix: str, where: argparse.Namespace) -> Figures:
-    """Pearson's r of a metric whose source vectors are mapped, the maps fitted on other data of the language pair."""
+    """Pearson's r of a metric whose source vectors are mapped, the maps fitted on other data of the
+    language pair.
+    """
     judged = open_dataset("mlqe-pe", where.data, pairs=[group])
     rows, human = rows_of(judged)[group], judged.groups[group].scores
     figures: Figures = {}
     with TemporaryDirectory() as folder:
         taught, stats = Path(folder) / "parallel.tsv", Path(folder) / "maps.json"
         pairs = parallel(group, where)
-        taught.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")
-        command = ["fit", "-m", metric, "--parallel", str(taught), "--model", model(where), "-o", str(stats), "-q"]
+        taught.write_text(
+            "".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8"
+        )
+        command = [
+            "fit",
+            "-m",
+            metric,
+            "--parallel",
+            str(taught),
+            "--model",
+            model(where),
+            "-o",
+            str(stats),
+            "-q",
+        ]
         for change in prefixed(prefix):
             command += ["--set", change]
         if run(command) != 0:
             raise SystemExit(f"monge {' '.join(command)} failed")
         maps = api.load_stats(stats)
         for kind in MAPS:
-            one = api.load(metric, model=model(where), settings=[*prefixed(prefix), f"centre={kind}"])
-            (result,) = api.score_segments([one], rows, corpora=api.Corpora(maps), cache=where.cache)
+            one = api.load(
+                metric, model=model(where), settings=[*prefixed(prefix), f"centre={kind}"]
+            )
+            (result,) = api.score_segments(
+                [one], rows, corpora=api.Corpora(maps), cache=where.cache
+            )
             value = pearson(human, result.segments if result.higher_is_better else -result.segments)
             signature = str(result.signature)
-            figures[f"{metric} {kind}"] = {"value": value, "n": len(rows), "signature": signature, "pairs": len(pairs)}
+            figures[f"{metric} {kind}"] = {
+                "value": value,
+                "n": len(rows),
+                "signature": signature,
+                "pairs": len(pairs),
+            }
     return figures
 
 
@@ -123,13 +165,17 @@ def made(where: argparse.Namespace) -> dict[str, Figures]:
         key = " ".join((where.model, dataset, group, PREFIXES[prefix], metric)).strip()
         if key in found:
             continue
-        found[key] = mapped(metric, group, prefix, where) if metric else plain(dataset, group, prefix, where)
+        found[key] = (
+            mapped(metric, group, prefix, where) if metric else plain(dataset, group, prefix, where)
+        )
         RESULTS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     return found
 
 
 def table(found: Mapping[str, Figures], name: str) -> list[str]:
-    """The table as Markdown: figures times 100, without and with the prefix, and the published ones."""
+    """The table as Markdown: figures times 100, without and with the prefix, and the published
+    ones.
+    """
     columns = [("stsb", "de"), *(("mlqe-pe", pair) for pair in PAIRS)]
     rows = [*METRICS[:5], *(f"{metric} {kind}" for metric in MAPPED for kind in MAPS), *METRICS[5:]]
     lines = ["| metric | STS-B de | " + " | ".join(PAIRS) + " |", "|---" * (len(columns) + 1) + "|"]
@@ -144,7 +190,9 @@ def cell(found: Mapping[str, Figures], name: str, dataset: str, group: str, row:
     """A metric's figures on a group: without / with the prefix."""
     shown = []
     for with_it in PREFIXES.values():
-        key = " ".join((name, dataset, group, with_it, row.split(" ")[0] if " " in row else "")).strip()
+        key = " ".join(
+            (name, dataset, group, with_it, row.split(" ")[0] if " " in row else "")
+        ).strip()
         figure = found.get(key, {}).get(row)
         shown.append("" if figure is None else f"{100 * figure['value']:.1f}")
     return " / ".join(shown) if all(shown) else ""
@@ -174,11 +222,19 @@ def page(found: Mapping[str, Figures], name: str) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is missing and write the page."""
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reader.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
-    reader.add_argument("--models", default=os.environ.get("MONGE_MODELS"), help="directory of models by name")
+    reader = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    reader.add_argument(
+        "--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data"
+    )
+    reader.add_argument(
+        "--models", default=os.environ.get("MONGE_MODELS"), help="directory of models by name"
+    )
     reader.add_argument("--model", default="multilingual-e5-small")
-    reader.add_argument("--cache", default=os.environ.get("MONGE_CACHE"), help="keeps vectors between runs")
+    reader.add_argument(
+        "--cache", default=os.environ.get("MONGE_CACHE"), help="keeps vectors between runs"
+    )
     reader.add_argument("--again", action="store_true", help="run everything, whatever is kept")
     reader.add_argument("--page", action="store_true", help="write the page from the kept results")
     where = reader.parse_args(arguments)

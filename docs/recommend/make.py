@@ -1,12 +1,13 @@
-"""Makes what `monge recommend` answers from: agreement with people and cost of every metric, kept inside the package.
+"""Makes what `monge recommend` answers from: agreement with people and cost of every metric, kept
+inside the package.
 
     MONGE_DATA=DIR make recommend          # what is missing, then the page; what is kept is not run again
     python docs/recommend/make.py agreement --data DIR [--cache DIR] [--again KEY …]
     python docs/recommend/make.py cost --data DIR [--pairs N] [--again]   # seconds of the processor, and memory
     python docs/recommend/make.py page                          # no runs: docs/recommend.md and its pictures
 
-Agreement comes from `monge.evaluation.evaluate`, cost from one process per metric that scores the same pairs with one
-thread.
+Agreement comes from `monge.evaluation.evaluate`, cost from one process per metric that scores the
+same pairs with one thread.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ AGREEMENT, COST = KEPT / "agreement.json", KEPT / "cost.json"
 
 LEXICAL = ("sentbleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "cider")
 EVERYWHERE = ("sentbleu", "chrf", "chrf++", "ter")
-"""Lexical metrics that cut any language; the others keep letters of English alone, or stem English."""
+"""Lexical metrics that cut any language; the others keep letters of English alone, or stem
+English.
+"""
 FIRST = ("twmd", "bertscore", "sbert", "moverscore")
 VECTORS = (
     "twmd-b", "trwmd", "trwmd-b", "wordset-cka", "yisi-1", "f-alpha", "rwmd", "smd", "hmd", "moverscore-2",
@@ -56,16 +59,19 @@ TIERS = (
     (SLOW, (), ()),
     (SLOWEST, (), ()),
 )
-"""What is run in turn on all data sets: metrics for English references, for those of other languages, for sources."""
+"""What is run in turn on all data sets: metrics for English references, for those of other
+languages, for sources.
+"""
 ENGLISH, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """Data that people judged, as they are evaluated here: for which task and language, all of them or a sample.
+    """Data that people judged, as they are evaluated here: for which task and language, all of them
+    or a sample.
 
-    `sample` source segments are drawn of each group. `texts` says how long they are: the cost of sentences or of
-    documents applies.
+    `sample` source segments are drawn of each group. `texts` says how long they are: the cost of
+    sentences or of documents applies.
     """
 
     key: str
@@ -87,7 +93,9 @@ class Judgements:
     def asked(self, data: str) -> Task:
         """The question for `monge.evaluate`."""
         pairs = list(self.pairs) if self.pairs else None
-        return Task(self.dataset, data, pairs=pairs, sample=self.sample, switches=dict(self.switches))
+        return Task(
+            self.dataset, data, pairs=pairs, sample=self.sample, switches=dict(self.switches)
+        )
 
     def setup(self) -> Setup:
         """The model, and the language where it is not English."""
@@ -100,10 +108,14 @@ def plan() -> Iterator[Judgements]:
         yield Judgements(name, name.upper(), "data-to-text", name)
     yield Judgements("stsb", "STS benchmark", "similarity", "stsb")
     for year in ("15", "16", "17"):
-        yield Judgements(f"wmt{year}", f"WMT{year} into English", "translation", f"wmt{year}", pairs=("*-en",))
+        yield Judgements(
+            f"wmt{year}", f"WMT{year} into English", "translation", f"wmt{year}", pairs=("*-en",)
+        )
     for year in ("12", "13", "14"):
         yield Judgements(f"sts{year}", f"STS 20{year}", "similarity", f"sts{year}", sample=200)
-    yield Judgements("wmt18", "WMT18 into English", "translation", "wmt18", pairs=("*-en",), sample=40)
+    yield Judgements(
+        "wmt18", "WMT18 into English", "translation", "wmt18", pairs=("*-en",), sample=40
+    )
     yield Judgements("flickr8k", "Flickr8k", "captions", "flickr8k", sample=200)
     for pair in ("ro-en", "ru-en", "en-de", "en-zh"):
         target = pair[-2:]
@@ -118,7 +130,13 @@ def plan() -> Iterator[Judgements]:
         )
     for lang in ("ru", "zh"):
         yield Judgements(
-            f"wmt17-{lang}", f"WMT17 en-{lang}", "translation", "wmt17", lang, pairs=(f"en-{lang}",), model=MULTILINGUAL
+            f"wmt17-{lang}",
+            f"WMT17 en-{lang}",
+            "translation",
+            "wmt17",
+            lang,
+            pairs=(f"en-{lang}",),
+            model=MULTILINGUAL,
         )
     for lang in ("cs", "de", "et", "fi", "ru", "tr", "zh"):
         yield Judgements(
@@ -152,7 +170,9 @@ def keep(place: Path, found: Any) -> None:
 
 
 def record(one: Judgements, found: Evaluation) -> dict[str, Any]:
-    """What is kept of an evaluation: which judgements, how many, and every metric's mean over groups."""
+    """What is kept of an evaluation: which judgements, how many, and every metric's mean over
+    groups.
+    """
     first = found.agreements[0]
     return {
         "title": one.title,
@@ -185,7 +205,9 @@ def record(one: Judgements, found: Evaluation) -> dict[str, Any]:
 
 
 def agreement(where: argparse.Namespace) -> None:
-    """Evaluate what is missing, tier by tier; scores of earlier tiers come from the cache, so that all are tested."""
+    """Evaluate what is missing, tier by tier; scores of earlier tiers come from the cache, so that
+    all are tested.
+    """
     every = kept(AGREEMENT)
     for key in where.again or ():
         every.pop(key, None)
@@ -193,25 +215,35 @@ def agreement(where: argparse.Namespace) -> None:
     for upto in range(1, (where.tiers or len(TIERS)) + 1):
         for one in chosen:
             there = every.get(one.key, {}).get("metrics", {})
-            wanted = [name for tier in TIERS for name in tier[one.kind] if name in there or tier in TIERS[:upto]]
+            wanted = [
+                name
+                for tier in TIERS
+                for name in tier[one.kind]
+                if name in there or tier in TIERS[:upto]
+            ]
             if set(wanted) <= set(there):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", Notice)
-                found = evaluate(one.asked(where.data), wanted, setup=one.setup(), run=Run(where.cache))
+                found = evaluate(
+                    one.asked(where.data), wanted, setup=one.setup(), run=Run(where.cache)
+                )
             every[one.key] = record(one, found)
             keep(AGREEMENT, {row.key: every[row.key] for row in plan() if row.key in every})
             print(one.key, len(wanted), "metrics", flush=True)  # noqa: T201
 
 
-# --- cost ------------------------------------------------------------------------------------------------------------
+# --- cost
+# ------------------------------------------------------------------------------------------------------------
 
 WORKLOADS = (
     ("sentences", ENGLISH, "wmt17", "*-en", 1.0),
     ("documents", ENGLISH, "summeval", None, 0.1),
     ("sentences", MULTILINGUAL, "mlqe-pe", "en-de", 1.0),
 )
-"""Kind of texts, model, data set and groups whose first pairs are scored, and the share of `--pairs` it takes."""
+"""Kind of texts, model, data set and groups whose first pairs are scored, and the share of
+`--pairs` it takes.
+"""
 MEASURE = """
 import json, resource, sys, time, warnings
 warnings.simplefilter("ignore")
@@ -233,26 +265,40 @@ print(json.dumps({"seconds": run(None), "peak": resource.getrusage(resource.RUSA
 
 
 def workload(dataset: str, group: str | None, data: str, count: int) -> list[tuple[str, str]]:
-    """Hypotheses, and first references or sources: the first `count` judged pairs whose second texts differ."""
+    """Hypotheses, and first references or sources: the first `count` judged pairs whose second
+    texts differ.
+    """
     judged = open_dataset(dataset, data, pairs=[group] if group else None)
     rows = (row for some in judged.groups.values() for row in some.segments)
     distinct: dict[str, str] = {}
     for row in rows:
-        distinct.setdefault(row.references[0] if row.references else row.source or "", row.hypothesis)
+        distinct.setdefault(
+            row.references[0] if row.references else row.source or "", row.hypothesis
+        )
     return [(hypothesis, other) for other, hypothesis in distinct.items()][:count]
 
 
 def cost(where: argparse.Namespace) -> None:
-    """Processor seconds a 1,000 pairs and peak memory of every metric: a process each, one thread, best of several."""
+    """Processor seconds a 1,000 pairs and peak memory of every metric: a process each, one thread,
+    best of several.
+    """
     every = [] if where.again else (kept(COST) or [])
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     for texts, model, dataset, group, share in WORKLOADS:
         pairs = workload(dataset, group, where.data, int(where.pairs * share))
-        about = {"texts": texts, "model": model, "dataset": dataset, "pairs": len(pairs), "machine": machine()}
+        about = {
+            "texts": texts,
+            "model": model,
+            "dataset": dataset,
+            "pairs": len(pairs),
+            "machine": machine(),
+        }
         mine = next((one for one in every if {**one, **about} == one), None)
         if mine is None:
             mine = {**about, "metrics": {}}
-            every = [one for one in every if (one["texts"], one["model"]) != (texts, model)] + [mine]
+            every = [one for one in every if (one["texts"], one["model"]) != (texts, model)] + [
+                mine
+            ]
         vectors = (
             [*FIRST, *VECTORS, *SLOW, *SLOWEST]
             if model == ENGLISH
@@ -280,7 +326,12 @@ def measured(given: Mapping[str, Any], environment: Mapping[str, str]) -> dict[s
     """Processor seconds of a warmed run, and the peak of the process that made it, in kilobytes."""
     command = [sys.executable, "-c", MEASURE]
     done = subprocess.run(
-        command, input=json.dumps(given), text=True, capture_output=True, env=dict(environment), check=False
+        command,
+        input=json.dumps(given),
+        text=True,
+        capture_output=True,
+        env=dict(environment),
+        check=False,
     )
     if done.returncode:
         raise SystemExit(f"{given['metric']}: {done.stderr[-2000:]}")
@@ -294,21 +345,42 @@ def machine() -> str:
     named = ""
     if Path("/proc/cpuinfo").is_file():
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-        named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+        named = next(
+            (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), ""
+        )
     return f"{named or platform.processor() or platform.machine()}, {cores} cores, one thread used"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line and do one step, or all but the measurement of cost."""
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     reader.add_argument("step", choices=("agreement", "cost", "page"))
-    reader.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
-    reader.add_argument("--cache", default=os.environ.get("MONGE_CACHE"), help="keeps vectors and scores between runs")
-    reader.add_argument("--again", nargs="*", help="agreement: keys to run again; cost: measure all again")
+    reader.add_argument(
+        "--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data"
+    )
+    reader.add_argument(
+        "--cache",
+        default=os.environ.get("MONGE_CACHE"),
+        help="keeps vectors and scores between runs",
+    )
+    reader.add_argument(
+        "--again", nargs="*", help="agreement: keys to run again; cost: measure all again"
+    )
     reader.add_argument("--only", nargs="*", help="agreement: keys to run, all by default")
-    reader.add_argument("--tiers", type=int, help="agreement: only so many of the five tiers, cheap ones first")
-    reader.add_argument("--pairs", type=int, default=1000, help="cost: pairs of sentences; a tenth as many documents")
-    reader.add_argument("--runs", type=int, default=3, help="cost: processes a metric, of which the best counts")
+    reader.add_argument(
+        "--tiers", type=int, help="agreement: only so many of the five tiers, cheap ones first"
+    )
+    reader.add_argument(
+        "--pairs",
+        type=int,
+        default=1000,
+        help="cost: pairs of sentences; a tenth as many documents",
+    )
+    reader.add_argument(
+        "--runs", type=int, default=3, help="cost: processes a metric, of which the best counts"
+    )
     where = reader.parse_args(arguments)
     where.again = where.again if where.step == "agreement" else where.again is not None
     if where.step != "page" and not where.data:
@@ -347,19 +419,25 @@ def text() -> str:
     every = recommend()
     parts = [HEAD, sheets_markdown(every.sheets()), BETWEEN]
     for one in every.every:
-        parts += [f"\n## {one.task}\n\n{TASKS[one.task].capitalize()}. {' '.join(one.advice())}\n\n"]
+        parts += [
+            f"\n## {one.task}\n\n{TASKS[one.task].capitalize()}. {' '.join(one.advice())}\n\n"
+        ]
         (sheet,) = one.sheets()
-        parts.append(sheets_markdown([replace(sheet, title="", notes=(), said=(), signatures=(), tied="")]))
+        parts.append(
+            sheets_markdown([replace(sheet, title="", notes=(), said=(), signatures=(), tied="")])
+        )
         parts.append("\n" + "\n".join(f"- {line}" for line in sheet.notes) + "\n")
     parts.append(
-        "\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by `monge recommend "
+        "\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by "
+        "`monge recommend "
         "--lang CODE`.\n"
     )
     for lang in ("de", "zh", "ru", "cs"):
         sheet = recommend(lang=lang).sheets()[0]
         parts.append("\n" + sheets_markdown([replace(sheet, notes=())]))
     parts.append(
-        "\n**Bold** is best, <u>underlined</u> not significantly below it. Intervals and signatures: `-f json`.\n"
+        "\n**Bold** is best, <u>underlined</u> not significantly below it. Intervals and "
+        "signatures: `-f json`.\n"
     )
     return re.sub(r"\n{3,}", "\n\n", "".join(parts))
 

@@ -12,7 +12,13 @@ from monge.server.app import Config, create
 
 PAGE = DOCS / "serve.md"
 BEGIN, END = "<!-- endpoints: made by docs/reference/make.py -->", "<!-- end of endpoints -->"
-_TYPES = {"integer": "whole number", "number": "number", "string": "text", "boolean": "true or false", "null": "null"}
+_TYPES = {
+    "integer": "whole number",
+    "number": "number",
+    "string": "text",
+    "boolean": "true or false",
+    "null": "null",
+}
 Schema = Mapping[str, Any]
 
 
@@ -23,7 +29,9 @@ def serve_page() -> str:
 
 
 def endpoints() -> str:
-    """Every endpoint: what it does, what it takes with types and defaults, what it answers; refusals once."""
+    """Every endpoint: what it does, what it takes with types and defaults, what it answers;
+    refusals once.
+    """
     described = create(Config(state=None)).openapi()
     schemas = described["components"]["schemas"]
     parts = [
@@ -42,7 +50,8 @@ def _endpoint(operation: Schema, schemas: Schema) -> Iterator[str]:
         body = _resolved(content["schema"], schemas)
         required, place = body.get("required", ()), "form" if "form" in kind else "body"
         rows += [
-            _field(name, one, name in required, schemas, place) for name, one in body.get("properties", {}).items()
+            _field(name, one, name in required, schemas, place)
+            for name, one in body.get("properties", {}).items()
         ]
     if rows:
         yield table(("takes", "in", "type", "default", "meaning"), rows)
@@ -54,12 +63,22 @@ def _endpoint(operation: Schema, schemas: Schema) -> Iterator[str]:
 
 def _answer(kind: str, content: Schema, schemas: Schema) -> str:
     body = _resolved(content.get("schema", {}), schemas)
-    fields = ", ".join(f"`{name}` ({_type(one, schemas)})" for name, one in body.get("properties", {}).items())
+    fields = ", ".join(
+        f"`{name}` ({_type(one, schemas)})" for name, one in body.get("properties", {}).items()
+    )
     return f"`{kind}`" + (f" with {fields}" if fields else "")
 
 
-def _field(name: str, schema: Schema, required: bool, schemas: Schema, place: str) -> tuple[str, ...]:
-    default = "required" if required else f"`{json.dumps(schema['default'])}`" if "default" in schema else "none"
+def _field(
+    name: str, schema: Schema, required: bool, schemas: Schema, place: str
+) -> tuple[str, ...]:
+    default = (
+        "required"
+        if required
+        else f"`{json.dumps(schema['default'])}`"
+        if "default" in schema
+        else "none"
+    )
     limits = [f"{word} {schema[key]:,.0f}" for key, word in (("minimum", "at least"), ("maximum", "at most"))
               if key in schema]  # fmt: skip
     meaning = " ".join(str(schema.get("description", "")).split())
@@ -78,7 +97,11 @@ def _type(schema: Schema, schemas: Schema) -> str:
         fields = ", ".join(f"`{name}`" for name in _resolved(schema, schemas).get("properties", {}))
         return f"object of {fields}"
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(one, schemas) for one in schema["anyOf"] if one.get("type") != "null"))
+        return " or ".join(
+            dict.fromkeys(
+                _type(one, schemas) for one in schema["anyOf"] if one.get("type") != "null"
+            )
+        )
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"])
     if "const" in schema:
@@ -88,7 +111,11 @@ def _type(schema: Schema, schemas: Schema) -> str:
         return f"list of {_type(schema.get('items', {}), schemas)}"
     if kind == "object":
         values = schema.get("additionalProperties")
-        return f"object of {_type(values, schemas)}" if isinstance(values, dict) and values else "object"
+        return (
+            f"object of {_type(values, schemas)}"
+            if isinstance(values, dict) and values
+            else "object"
+        )
     if kind == "string" and schema.get("format") == "binary":
         return "file"
     return _TYPES.get(kind, str(kind))
@@ -100,10 +127,17 @@ def _refusals(described: Schema, schemas: Schema) -> str:
     for methods in described["paths"].values():
         for operation in methods.values():
             codes |= {
-                code: one["description"] for code, one in operation["responses"].items() if not code.startswith("2")
+                code: one["description"]
+                for code, one in operation["responses"].items()
+                if not code.startswith("2")
             }
-    fields = ", ".join(f"`{name}` ({_type(one, schemas)})" for name, one in schemas["Refused"]["properties"].items())
+    fields = ", ".join(
+        f"`{name}` ({_type(one, schemas)})"
+        for name, one in schemas["Refused"]["properties"].items()
+    )
     return (
-        f"What is refused is one object: {fields}. Any endpoint may answer with these codes; a busy service adds "
-        "`Retry-After`.\n\n" + table(("code", "reason"), [(code, codes[code]) for code in sorted(codes)])
+        f"What is refused is one object: {fields}. Any endpoint may answer with these codes; a "
+        f"busy service adds "
+        "`Retry-After`.\n\n"
+        + table(("code", "reason"), [(code, codes[code]) for code in sorted(codes)])
     )

@@ -1,9 +1,11 @@
-"""Makes the reference of the documentation from the code: verbs, settings, JSON, signature, metrics, endpoints.
+"""Makes the reference of the documentation from the code: verbs, settings, JSON, signature,
+metrics, endpoints.
 
     python docs/reference/make.py            # writes docs/reference/*.md, docs/metrics/*.md, docs/serve.md
     python docs/reference/make.py pictures   # docs/metrics/*.svg: the same pair explained by every metric that can
 
-tests/docs/test_pages.py compares what this makes with what is written, so that the pages cannot go stale.
+tests/docs/test_pages.py compares what this makes with what is written, so that the pages cannot go
+stale.
 """
 
 from __future__ import annotations
@@ -28,12 +30,24 @@ from monge.metrics.lexical import LEXICAL
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import http_pages  # noqa: E402
-from metric_pages import DOCS, MADE, METRICS, PAIR, bare, metric, metrics, page_name, pictures, table  # noqa: E402
+from metric_pages import (  # noqa: E402
+    DOCS,
+    MADE,
+    METRICS,
+    PAIR,
+    bare,
+    metric,
+    metrics,
+    page_name,
+    pictures,
+    table,
+)
 
 EXAMPLE = DOCS.parent / "src" / "monge" / "example"
 
 
-# --- verbs and options -----------------------------------------------------------------------------------------------
+# --- verbs and options
+# -----------------------------------------------------------------------------------------------
 
 
 def commands() -> str:
@@ -41,10 +55,14 @@ def commands() -> str:
     parts = [
         "# Commands and options\n",
         MADE,
-        "`monge VERB --help` shows the same in a terminal, with examples. Results go to standard output, "
+        "`monge VERB --help` shows the same in a terminal, with examples. Results go to standard "
+        "output, "
         "everything else to "
         "standard error.\n",
-        table(("verb", "what it does"), [(f"[`{verb}`](#monge-{verb})", said) for verb, said in VERBS.items()]),
+        table(
+            ("verb", "what it does"),
+            [(f"[`{verb}`](#monge-{verb})", said) for verb, said in VERBS.items()],
+        ),
         "\n## Exit codes\n",
         table(
             ("code", "meaning"),
@@ -78,9 +96,16 @@ def _verb(name: str, command: Any, heading: str) -> str:
         rows = [(f"`{one.metavar or one.name.upper()}`", _sentence(one.help)) for one in arguments]
         parts.append("\n" + table(("argument", ""), rows))
     for group in GROUPS:
-        mine = [one for one in options if (getattr(one, "rich_help_panel", None) or "") == group and one.name != "help"]
+        mine = [
+            one
+            for one in options
+            if (getattr(one, "rich_help_panel", None) or "") == group and one.name != "help"
+        ]
         if mine:
-            parts.append("\n" + table((group or "option", ""), [(_names(one), _explained(one)) for one in mine]))
+            parts.append(
+                "\n"
+                + table((group or "option", ""), [(_names(one), _explained(one)) for one in mine])
+            )
     return "\n".join(parts) + "\n"
 
 
@@ -95,7 +120,9 @@ def _names(option: Any) -> str:
 
 def _explained(option: Any) -> str:
     default = option.default
-    plain = isinstance(default, (str, int, float)) and not isinstance(default, bool) and default != ""
+    plain = (
+        isinstance(default, (str, int, float)) and not isinstance(default, bool) and default != ""
+    )
     said = [_sentence(option.help)]
     said += [f"Default: `{default}`."] * plain
     said += [f"Environment: `{option.envvar}`."] * bool(option.envvar)
@@ -106,7 +133,8 @@ def _sentence(text: str | None) -> str:
     return " ".join((text or "").split()).replace("<", "&lt;")
 
 
-# --- settings --------------------------------------------------------------------------------------------------------
+# --- settings
+# --------------------------------------------------------------------------------------------------------
 
 
 def settings() -> str:
@@ -114,9 +142,11 @@ def settings() -> str:
     parts = [
         "# Settings\n",
         MADE,
-        "A metric of vectors is one choice on each of these axes. `monge show NAME` prints those of a metric; "
+        "A metric of vectors is one choice on each of these axes. `monge show NAME` prints those "
+        "of a metric; "
         "`--set AXIS=CHOICE` and `--set AXIS.FIELD=VALUE` change them for all metrics of a run, "
-        "`-m 'NAME[axis.field=value]'` for one. What cannot go together is refused with the reason, and all of "
+        "`-m 'NAME[axis.field=value]'` for one. What cannot go together is refused with the "
+        "reason, and all of "
         "it is in "
         "the [signature](signature.md).\n",
     ]
@@ -133,9 +163,16 @@ def settings() -> str:
         for name, choice in choices.items():
             for key, one in settable(choice).items():
                 kind = one.metadata["kind"]
-                found.setdefault((key, kind.accepts, kind.show(getattr(choice, key))), []).append(name)
+                found.setdefault((key, kind.accepts, kind.show(getattr(choice, key))), []).append(
+                    name
+                )
         rows = [
-            (f"`{axis}.{key}`", ", ".join(f"`{name}`" for name in names if name), accepts, _value(default))
+            (
+                f"`{axis}.{key}`",
+                ", ".join(f"`{name}`" for name in names if name),
+                accepts,
+                _value(default),
+            )
             for (key, accepts, default), names in found.items()
         ]
         if axis == "layers":
@@ -161,7 +198,8 @@ def _doc(text: str | None) -> str:
     return " ".join((text or "").split()).replace("[UNK]", "`[UNK]`")
 
 
-# --- data sets -------------------------------------------------------------------------------------------------------
+# --- data sets
+# -------------------------------------------------------------------------------------------------------
 
 
 def datasets() -> str:
@@ -169,7 +207,9 @@ def datasets() -> str:
     rows = []
     for name in dataset_names():
         one = describe(name)
-        humans = ", ".join(f"`{human}` ({about['statistic']})" for human, about in one.humans.items())
+        humans = ", ".join(
+            f"`{human}` ({about['statistic']})" for human, about in one.humans.items()
+        )
         switches = ", ".join(f"`{key}={value}`" for key, value in one.switches.items())
         rows.append((f"`{name}`", one.title, humans, one.groups, switches, one.citation))
     return (
@@ -177,13 +217,23 @@ def datasets() -> str:
             [
                 "# Data sets\n",
                 MADE,
-                "What `monge evaluate`, `sweep`, `sensitivity`, `tune` and `reproduce` read. The data do not "
+                "What `monge evaluate`, `sweep`, `sensitivity`, `tune` and `reproduce` read. The "
+                "data do not "
                 "come with monge: "
-                "`monge data NAME DIR` says which published files are wanted and which are there. Judgements of "
+                "`monge data NAME DIR` says which published files are wanted and which are there. "
+                "Judgements of "
                 "your own: "
                 "`table` ([tutorial](../tutorials/own-judgements.md)).\n",
                 table(
-                    ("name", "what it is", "human columns (statistic)", "groups", "switches and defaults", "cite"), rows
+                    (
+                        "name",
+                        "what it is",
+                        "human columns (statistic)",
+                        "groups",
+                        "switches and defaults",
+                        "cite",
+                    ),
+                    rows,
                 ),
             ]
         )
@@ -191,18 +241,44 @@ def datasets() -> str:
     )
 
 
-# --- JSON and signature, from real runs ------------------------------------------------------------------------------
+# --- JSON and signature, from real runs
+# ------------------------------------------------------------------------------
 
 TEXTS = ["-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt"]
 JSON_RUNS: Mapping[str, tuple[str, list[str]]] = {
-    "monge score": ("-f json --segments", ["score", *TEXTS, "-m", "bertscore", "--ci", "--segments", "-f", "json"]),
-    "monge compare": ("-f json", ["compare", *TEXTS, "-m", "chrf", "-f", "json", "--resamples", "50"]),
+    "monge score": (
+        "-f json --segments",
+        ["score", *TEXTS, "-m", "bertscore", "--ci", "--segments", "-f", "json"],
+    ),
+    "monge compare": (
+        "-f json",
+        ["compare", *TEXTS, "-m", "chrf", "-f", "json", "--resamples", "50"],
+    ),
     "monge evaluate": (
         "-f json",
-        ["evaluate", "table", "--data", "judged.tsv", "-m", "chrf", "-m", "ter", "-f", "json", "--resamples", "50"],
+        [
+            "evaluate",
+            "table",
+            "--data",
+            "judged.tsv",
+            "-m",
+            "chrf",
+            "-m",
+            "ter",
+            "-f",
+            "json",
+            "--resamples",
+            "50",
+        ],
     ),
-    "monge explain": ("-f json", ["explain", *PAIR, "-m", "moverscore[weights=uniform]", "-f", "json"]),
-    "monge recommend": ("--task captions -f json", ["recommend", "--task", "captions", "-f", "json"]),
+    "monge explain": (
+        "-f json",
+        ["explain", *PAIR, "-m", "moverscore[weights=uniform]", "-f", "json"],
+    ),
+    "monge recommend": (
+        "--task captions -f json",
+        ["recommend", "--task", "captions", "-f", "json"],
+    ),
     "monge show": ("-f json", ["show", "twmd", "-f", "json"]),
 }
 MEANS = {
@@ -232,22 +308,27 @@ def formats() -> str:
     parts = [
         "# JSON\n",
         MADE,
-        "One object a run. The keys below are those of real runs on the bundled example; `[]` stands for the "
+        "One object a run. The keys below are those of real runs on the bundled example; `[]` "
+        "stands for the "
         "items of a "
-        "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` the same as a "
+        "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` "
+        "the same as a "
         "table.\n",
     ]
     for verb, (shown, arguments) in JSON_RUNS.items():
         found = json.loads(printed(arguments))
         rows = [
-            (f"`{path}`", kind, MEANS.get(path.rpartition(".")[2].removesuffix("[]"), "")) for path, kind in keys(found)
+            (f"`{path}`", kind, MEANS.get(path.rpartition(".")[2].removesuffix("[]"), ""))
+            for path, kind in keys(found)
         ]
         parts.append(f"\n## {verb} … {shown}\n\n" + table(("key", "type", ""), rows))
     return "\n".join(parts) + "\n"
 
 
 def printed(arguments: list[str]) -> str:
-    """What the command prints on the bundled example, with a small table of judgements beside it."""
+    """What the command prints on the bundled example, with a small table of judgements beside
+    it.
+    """
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
@@ -271,7 +352,18 @@ def printed(arguments: list[str]) -> str:
     return heard.getvalue()
 
 
-FREE = {"groups", "agreement", "switches", "best", "tied", "tests", "p_values", "flagged", "excluded", "clusters"}
+FREE = {
+    "groups",
+    "agreement",
+    "switches",
+    "best",
+    "tied",
+    "tests",
+    "p_values",
+    "flagged",
+    "excluded",
+    "clusters",
+}
 """Keys below which the names depend on the input."""
 
 
@@ -311,14 +403,17 @@ SIGNED = {
     "prefix": "what is put before each text",
     "unknown": "static vectors: what becomes of a word without one",
     "nrefs": "how many references a segment has, or `var`; a replay may have others",
-    "stats": "digests of fitted statistics: idf, means, ranges, maps; `none` where the metric fits none",
+    "stats": "digests of fitted statistics: idf, means, ranges, maps; `none` where the metric fits "
+    "none",
     "monge": "version that made the score; moves nothing by itself",
 }
 
 
 def signature() -> str:
     """Every field of a signature, from a real one."""
-    found = json.loads(printed(["score", *TEXTS, "-m", "moverscore", "-f", "json"]))["results"][0]["signature"]
+    found = json.loads(printed(["score", *TEXTS, "-m", "moverscore", "-f", "json"]))["results"][0][
+        "signature"
+    ]
     short = json.loads(printed(["signature", "parse", found, "-f", "json"]))["short"]
     fields = [part.partition(":")[::2] for part in found.split("|")]
     rows = [
@@ -330,15 +425,18 @@ def signature() -> str:
             [
                 "# Signature\n",
                 MADE,
-                "Every score travels with a line that says all that moved it. The short form names what differs "
+                "Every score travels with a line that says all that moved it. The short form names "
+                "what differs "
                 "from the metric's "
-                "row, with a digest of the whole; both replay (`monge score … --signature 'SIG'`; other weights "
+                "row, with a digest of the whole; both replay (`monge score … --signature 'SIG'`; "
+                "other weights "
                 "or statistics are "
                 "refused, exit 3), both can be compared (`monge signature diff A B`).\n",
                 f"```\n{short}\n```\n",
                 "The fields of the long form, of `moverscore` on the bundled example:\n",
                 table(("field", "what it is", "here"), rows),
-                "\nLexical metrics carry the signature of their library (`lib`, `nrefs`, `case`, `tok`, "
+                "\nLexical metrics carry the signature of their library (`lib`, `nrefs`, `case`, "
+                "`tok`, "
                 "`version` …); a blend the "
                 "fields of its members under their names; scores from a file `scores:NAME#DIGEST`.",
             ]

@@ -1,4 +1,6 @@
-"""The pages of metrics: each row of the code with what docs/metrics/notes.toml says of it, and a picture of a pair."""
+"""The pages of metrics: each row of the code with what docs/metrics/notes.toml says of it, and a
+picture of a pair.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,17 @@ PAIR = ("The cat slept on the warm mat.", "A cat was sleeping on the mat.")
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table; bars inside of cells are entities, which every reader of Markdown takes, in code too."""
+    """A Markdown table; bars inside of cells are entities, which every reader of Markdown takes, in
+    code too.
+    """
     lines = [head, tuple("---" for _ in head), *rows]
     return "\n".join("| " + " | ".join(map(_barred, line)) + " |" for line in lines)
 
 
 def _barred(cell: str) -> str:
-    code = re.sub(r"`([^`]*\|[^`]*)`", lambda found: f"<code>{escape(found[1], quote=False)}</code>", cell)
+    code = re.sub(
+        r"`([^`]*\|[^`]*)`", lambda found: f"<code>{escape(found[1], quote=False)}</code>", cell
+    )
     return code.replace("|", "&#124;").replace("\n", " ")
 
 
@@ -57,8 +63,12 @@ def metrics() -> str:
     for name in bare():
         one = about[name]
         low, high = one["usual"] or (one["low"], one["high"])
-        span = f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
-        profiles = " ".join(f"`@{other.partition('@')[2]}`" for other in EVERY if other.startswith(f"{name}@"))
+        span = (
+            f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
+        )
+        profiles = " ".join(
+            f"`@{other.partition('@')[2]}`" for other in EVERY if other.startswith(f"{name}@")
+        )
         rows.append(
             (
                 f"[`{name}`]({page_name(name)})",
@@ -74,11 +84,15 @@ def metrics() -> str:
             [
                 "# Metrics\n",
                 MADE,
-                "The bare name is our default: the published idea with its bugs removed. `@paper` is the literal "
+                "The bare name is our default: the published idea with its bugs removed. `@paper` "
+                "is the literal "
                 "equations; the other "
-                "profiles are what the authors' public code computes, warts included. Which one to take: "
+                "profiles are what the authors' public code computes, warts included. Which one to "
+                "take: "
                 "[Which metric?](../recommend.md)\n",
-                table(("metric", "what it is", "better", "range", "profiles", "published in"), rows),
+                table(
+                    ("metric", "what it is", "better", "range", "profiles", "published in"), rows
+                ),
             ]
         )
         + "\n"
@@ -108,14 +122,21 @@ def metric(name: str) -> str:
     best = f"{facts['best']:g}"
     low, high = facts["usual"] or (facts["low"], facts["high"])
     ends = f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
-    parts.append(f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; {ends}, best {best}.\n")
+    parts.append(
+        f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; {ends}, best "
+        f"{best}.\n"
+    )
     others = [other for other in EVERY if other.startswith(f"{name}@")]
     if others:
         rows = [(f"`{other}`", EVERY[other].title, _changed(name, other)) for other in others]
         parts.append(
-            "## Profiles\n\n" + table(("profile", "what it is", "what differs from the bare name"), rows) + "\n"
+            "## Profiles\n\n"
+            + table(("profile", "what it is", "what differs from the bare name"), rows)
+            + "\n"
         )
-    where = "settings.md" if kind_of(name) != "lexical" else "settings.md#options-of-lexical-metrics"
+    where = (
+        "settings.md" if kind_of(name) != "lexical" else "settings.md#options-of-lexical-metrics"
+    )
     if shown:
         parts.append(
             f"## Settings\n\n[What each of them means](../reference/{where}).\n\n"
@@ -129,20 +150,31 @@ def _changed(name: str, other: str) -> str:
     one, two = described(name).to_dict(), described(other).to_dict()
     lines = []
     for axis, value in two.items():
-        if isinstance(value, str) and axis not in ("metric", "title", "cites") and one.get(axis) != value:
+        if (
+            isinstance(value, str)
+            and axis not in ("metric", "title", "cites")
+            and one.get(axis) != value
+        ):
             mine = set(str(one.get(axis, "")).split(","))
-            lines.append(f"`{axis}` " + ", ".join(f"`{part}`" for part in value.split(",") if part not in mine))
+            lines.append(
+                f"`{axis}` "
+                + ", ".join(f"`{part}`" for part in value.split(",") if part not in mine)
+            )
     return "; ".join(lines)
 
 
 def home_picture() -> None:
     """docs/home.svg: which word of the pair was matched with which."""
     explained = explain(*PAIR, metric="bertscore")
-    (DOCS / "home.svg").write_text(document(explained, arcs(explained, next(iter(explained.plans)))), "utf-8")
+    (DOCS / "home.svg").write_text(
+        document(explained, arcs(explained, next(iter(explained.plans)))), "utf-8"
+    )
 
 
 def pictures() -> None:
-    """The same pair explained by every metric that can be explained, and the picture of the home page."""
+    """The same pair explained by every metric that can be explained, and the picture of the home
+    page.
+    """
     home_picture()
     for name in bare():
         if described(name).to_dict().get("against") == "source":

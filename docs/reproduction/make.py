@@ -1,11 +1,13 @@
-"""Makes docs/reproduction/tables.md: the papers' tables beside ours, as `monge reproduce` computes them.
+"""Makes docs/reproduction/tables.md: the papers' tables beside ours, as `monge reproduce` computes
+them.
 
     MONGE_DATA=DIR MONGE_MODELS=DIR make reproduction      # or, with a choice of what is run again:
     python docs/reproduction/make.py --data DIR --models DIR [--cache DIR] [--again TABLE …]
     python docs/reproduction/make.py --page                # no runs: the page from the kept results
 
-A run is `monge reproduce TABLE … --format json`, kept in results/; what is kept is not run again, so that a run which
-was interrupted goes on where it was. The page is those results in Markdown, each under its command.
+A run is `monge reproduce TABLE … --format json`, kept in results/; what is kept is not run again,
+so that a run which was interrupted goes on where it was. The page is those results in Markdown,
+each under its command.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ RUNS = (
     "lazy-emd-1",
     "lazy-emd-2 " + WMT18,
 )
-"""Every run of the page; of WMT18 all pairs into English, or one where a table would take hours on two cores."""
+"""Every run of the page; of WMT18 all pairs into English, or one where a table would take hours on
+two cores.
+"""
 HEAD = """# The papers' tables beside ours
 
 Made by `make reproduction` (`docs/reproduction/make.py`): each block is what the command above it prints with
@@ -68,7 +72,19 @@ def compute(line: str, data: str, models: str, cache: str | None) -> int:
     """One run of the command."""
     words = [word.replace("MODELS", models) for word in line.split()]
     given = ["--cache", cache] if cache else []
-    return run(["reproduce", *words, "--data", data, "--format", "json", "--output", str(kept(line)), *given])
+    return run(
+        [
+            "reproduce",
+            *words,
+            "--data",
+            data,
+            "--format",
+            "json",
+            "--output",
+            str(kept(line)),
+            *given,
+        ]
+    )
 
 
 def page() -> str:
@@ -76,12 +92,17 @@ def page() -> str:
     blocks = [HEAD]
     for line in RUNS:
         table, _, more = line.partition(" ")
-        command = f"```\nmonge reproduce {table} --data DIR {more}".rstrip().replace("*-en", "'*-en'") + "\n```\n"
+        command = (
+            f"```\nmonge reproduce {table} --data DIR {more}".rstrip().replace("*-en", "'*-en'")
+            + "\n```\n"
+        )
         if not kept(line).exists():
             blocks.append(f"## {line}\n\n{command}\nNot run.\n")
             continue
         found = json.loads(kept(line).read_text("utf-8"))["results"]
-        blocks.append(f"## {line}\n\n{command}\n" + "\n".join(reproduction_markdown(one) for one in found))
+        blocks.append(
+            f"## {line}\n\n{command}\n" + "\n".join(reproduction_markdown(one) for one in found)
+        )
     return "\n".join(blocks)
 
 
@@ -104,7 +125,9 @@ are as good, a small one holds.
 
 
 def claims() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every claim of the kept runs: table, model where it is not the embedded one, and what was found."""
+    """Every claim of the kept runs: table, model where it is not the embedded one, and what was
+    found.
+    """
     for line in RUNS:
         if not kept(line).exists():
             continue
@@ -114,7 +137,11 @@ def claims() -> Iterator[tuple[str, str, dict[str, Any]]]:
             for reading in found["readings"]:
                 for claim in reading["verdict"]["claims"]:
                     if claim["ours"] is not None and claim["low"] is not None:
-                        yield table, ", ".join(part for part in (model, reading["reading"]) if part), claim
+                        yield (
+                            table,
+                            ", ".join(part for part in (model, reading["reading"]) if part),
+                            claim,
+                        )
 
 
 def mark(claim: Mapping[str, Any]) -> str:
@@ -126,13 +153,18 @@ def short() -> str:
     """The short page, from what is kept."""
     every = list(claims())
     marks = Counter(mark(claim) for _, _, claim in every)
-    head = SHORT_HEAD.format(claims=len(every), holds=marks["holds"], fails=marks["fails"], open=marks["not settled"])
+    head = SHORT_HEAD.format(
+        claims=len(every), holds=marks["holds"], fails=marks["fails"], open=marks["not settled"]
+    )
     lines = ["| table | claim | published margin | here | 95 % | |", "|---|---|---|---:|---|---|"]
     for table, where, claim in every:
         reported = ", ".join(f"{value:+.3f}" for value in claim["reported"] if value is not None)
         interval = f"[{claim['low']:+.3f}, {claim['high']:+.3f}]"
         says = claim["says"] + (f" ({where})" if where else "")
-        lines.append(f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | {mark(claim)} |")
+        lines.append(
+            f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | "
+            f"{mark(claim)} |"
+        )
     folded = f'<details markdown="1">\n<summary>All {len(every)} claims</summary>\n\n'
     return head + folded + "\n".join(lines) + "\n\n</details>\n"
 
@@ -145,10 +177,19 @@ def picture() -> None:
     with figure(PICTURE, width=6.2, height=4.2) as axes:
         panel = axes[0, 0]
         for name, colour in (("holds", BLUE), ("fails", ORANGE), ("not settled", SOFT)):
-            mine = [one for _, _, one in claims() if mark(one) == name and any(v is not None for v in one["reported"])]
-            published = [mean([value for value in one["reported"] if value is not None]) for one in mine]
+            mine = [
+                one
+                for _, _, one in claims()
+                if mark(one) == name and any(v is not None for v in one["reported"])
+            ]
+            published = [
+                mean([value for value in one["reported"] if value is not None]) for one in mine
+            ]
             ours = [one["ours"] for one in mine]
-            reach = [[one["ours"] - one["low"] for one in mine], [one["high"] - one["ours"] for one in mine]]
+            reach = [
+                [one["ours"] - one["low"] for one in mine],
+                [one["high"] - one["ours"] for one in mine],
+            ]
             panel.errorbar(
                 published,
                 ours,
@@ -159,7 +200,10 @@ def picture() -> None:
                 markersize=4,
                 linewidth=1,
             )
-        ends = [min(panel.get_xlim()[0], panel.get_ylim()[0]), max(panel.get_xlim()[1], panel.get_ylim()[1])]
+        ends = [
+            min(panel.get_xlim()[0], panel.get_ylim()[0]),
+            max(panel.get_xlim()[1], panel.get_ylim()[1]),
+        ]
         panel.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle=":")
         panel.axhline(0, color=SOFT, linewidth=0.8)
         panel.axvline(0, color=SOFT, linewidth=0.8)
@@ -170,7 +214,9 @@ def picture() -> None:
 
 def main() -> int:
     """Run what is not kept, then write the page."""
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     given.add_argument("--data", default=os.environ.get("MONGE_DATA"))
     given.add_argument("--models", default=os.environ.get("MONGE_MODELS", "models"))
     given.add_argument("--cache", default=os.environ.get("MONGE_CACHE"))

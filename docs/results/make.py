@@ -1,4 +1,5 @@
-"""Make docs/results/tables.md: run each command of the page, keep its JSON in runs/, and write the tables from it.
+"""Make docs/results/tables.md: run each command of the page, keep its JSON in runs/, and write the
+tables from it.
 
 MONGE_DATA=DIR MONGE_MODELS=DIR make results            # what has no kept run, then the page
 python docs/results/make.py --again NAME …               # run these again
@@ -41,7 +42,10 @@ class Run:
 
     def words(self, data: str, models: str) -> list[str]:
         """Return the command with the directories of this machine."""
-        return [word.replace("DIR", data).replace("MODELS", models) for word in shlex.split(self.command)]
+        return [
+            word.replace("DIR", data).replace("MODELS", models)
+            for word in shlex.split(self.command)
+        ]
 
 
 COMMANDS = (
@@ -50,7 +54,8 @@ COMMANDS = (
     Run("wmt17-mpnet", f"evaluate wmt17 {INTO_ENGLISH} {FOUR} --model MODELS/all-mpnet-base-v2"),
     Run(
         "wmt17-tokenised",
-        f"evaluate wmt17 {INTO_ENGLISH} --text tokenised -m twmd -m 'twmd[transport.temperature=0.02]' "
+        f"evaluate wmt17 {INTO_ENGLISH} --text tokenised -m twmd -m "
+        f"'twmd[transport.temperature=0.02]' "
         "-m 'twmd[layers=6]' -m bertscore -m 'bertscore[layers=6]' -m moverscore -m moverscore@v2 "
         "-m 'moverscore@v2[readout=cost]' -m sbert -m chrf",
     ),
@@ -63,7 +68,10 @@ COMMANDS = (
         "--statistic pairwise-accuracy --statistic spa",
     ),
     Run("layers", f"sweep wmt15+wmt16 {INTO_ENGLISH} {LAYERS.format('0..6')}"),
-    Run("layers-e5", f"sweep wmt15+wmt16 {INTO_ENGLISH} {LAYERS.format('1..12')} --model MODELS/e5-small"),
+    Run(
+        "layers-e5",
+        f"sweep wmt15+wmt16 {INTO_ENGLISH} {LAYERS.format('1..12')} --model MODELS/e5-small",
+    ),
 )
 
 
@@ -74,7 +82,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def evaluation_tables(output: Mapping[str, Any]) -> list[str]:
-    """Return one table per statistic: groups, mean and its interval, with the marks of the tests."""
+    """Return one table per statistic: groups, mean and its interval, with the marks of the
+    tests.
+    """
     lines: list[str] = []
     results = iter(output["results"])
     for standing in output["study"]["standings"]:
@@ -83,20 +93,33 @@ def evaluation_tables(output: Mapping[str, Any]) -> list[str]:
         several = len(groups) > 1
         head = ["metric", *groups, *(["mean", "95 % of the mean"] if several else ["95 %"])]
         rows = []
-        for metric, agreement, mean in zip(standing["metrics"], agreements, standing["mean"], strict=True):
-            cells = [marked(agreement["groups"][group]["value"], metric, standing, group) for group in groups]
+        for metric, agreement, mean in zip(
+            standing["metrics"], agreements, standing["mean"], strict=True
+        ):
+            cells = [
+                marked(agreement["groups"][group]["value"], metric, standing, group)
+                for group in groups
+            ]
             if several:
                 cells.append(marked(mean["value"], metric, standing, "mean"))
             interval = mean if several else agreement["groups"][groups[0]]
             rows.append([f"`{metric}`", *cells, f"[{interval['low']:.3f}, {interval['high']:.3f}]"])
         title = f"{standing['statistic']} with `{standing['human']}`"
         counts = sum(group["n"] for group in agreements[0]["groups"].values())
-        lines += [f"{title[0].upper()}{title[1:]}, {counts:,} judgements:", "", *table(head, rows), "", tests(standing)]
+        lines += [
+            f"{title[0].upper()}{title[1:]}, {counts:,} judgements:",
+            "",
+            *table(head, rows),
+            "",
+            tests(standing),
+        ]
     return [*lines, "", *signatures(agreement["signature"] for agreement in output["results"])]
 
 
 def marked(value: float, metric: str, standing: Mapping[str, Any], group: str) -> str:
-    """Return a value in bold where it is the best, underlined where it is not significantly worse."""
+    """Return a value in bold where it is the best, underlined where it is not significantly
+    worse.
+    """
     if len(standing["metrics"]) == 1:
         return f"{value:.3f}"
     if standing["best"][group] == metric:
@@ -116,13 +139,27 @@ def tests(standing: Mapping[str, Any]) -> str:
 
 def signatures(lines: Any) -> list[str]:
     """Return the signatures, folded."""
-    return ["<details><summary>Signatures</summary>", "", "```", *dict.fromkeys(lines), "```", "", "</details>"]
+    return [
+        "<details><summary>Signatures</summary>",
+        "",
+        "```",
+        *dict.fromkeys(lines),
+        "```",
+        "",
+        "</details>",
+    ]
 
 
 def sweep_table(output: Mapping[str, Any]) -> list[str]:
-    """Return the mean agreement at each point of a sweep, the best in bold, and the test data at the best."""
+    """Return the mean agreement at each point of a sweep, the best in bold, and the test data at
+    the best.
+    """
     curves = output["sweep"]["curves"]
-    head = ["layer", *(point["point"][0].partition("=")[2] for point in curves[0]["points"]), "WMT17 at the best"]
+    head = [
+        "layer",
+        *(point["point"][0].partition("=")[2] for point in curves[0]["points"]),
+        "WMT17 at the best",
+    ]
     rows = []
     for curve in curves:
         means = [point["mean"] for point in curve["points"]]
@@ -137,7 +174,9 @@ def block(chosen: Run) -> str:
     if not chosen.path.exists():
         return "\n".join([*lines, "Not run."])
     output = json.loads(chosen.path.read_text("utf-8"))
-    return "\n".join([*lines, *(evaluation_tables(output) if "study" in output else sweep_table(output))])
+    return "\n".join(
+        [*lines, *(evaluation_tables(output) if "study" in output else sweep_table(output))]
+    )
 
 
 def page() -> str:
@@ -150,7 +189,9 @@ def page() -> str:
 
 def main() -> int:
     """Run what has no kept run, then write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--models", default=os.environ.get("MONGE_MODELS", "models"))
     parser.add_argument("--cache", default=os.environ.get("MONGE_CACHE"))
@@ -162,9 +203,18 @@ def main() -> int:
         if arguments.page or (chosen.path.exists() and chosen.name not in arguments.again):
             continue
         if arguments.data is None:
-            parser.error("give --data DIR or set MONGE_DATA to the directory of the published judgements")
+            parser.error(
+                "give --data DIR or set MONGE_DATA to the directory of the published judgements"
+            )
         cache = ["--cache", arguments.cache] if arguments.cache else []
-        words = [*chosen.words(arguments.data, arguments.models), "-f", "json", "-o", str(chosen.path), *cache]
+        words = [
+            *chosen.words(arguments.data, arguments.models),
+            "-f",
+            "json",
+            "-o",
+            str(chosen.path),
+            *cache,
+        ]
         code = run(words)
         if code:
             return code

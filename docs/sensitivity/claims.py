@@ -1,4 +1,6 @@
-"""The claims of the paper's §5.1–5.4 and 6, each judged by a rule that is written down, with the figures it went by."""
+"""The claims of the paper's §5.1–5.4 and 6, each judged by a rule that is written down, with the
+figures it went by.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _listed(cases: dict[Case, float]) -> str:
 
 
 def _both(studies: Studies, factor: str) -> tuple[dict[Case, float], dict[Case, float]]:
-    """The CV of MoverScore-1 by data set and language, as it is and without the part that is noise."""
+    """The CV of MoverScore-1 by data set and language, as it is and without the part that is
+    noise.
+    """
     raw, real = (of(studies, SEGMENTS, factor, MOVER) for of in (cv_cases, corrected))
     return by_language(raw), by_language(real)
 
@@ -71,7 +75,13 @@ def _range_of_stopwords(studies: Studies) -> Finding:
     cases: list[bool | None] = []
     for case, value in raw.items():
         low, high = above(value, real[case], 2), below(value, real[case], 4)
-        cases.append(False if low is False or high is False else None if low is None or high is None else True)
+        cases.append(
+            False
+            if low is False or high is False
+            else None
+            if low is None or high is None
+            else True
+        )
     mark, count = settled(cases)
     return Finding(mark, f"{count}; CV (without noise): {_with_noise(raw, real)}")
 
@@ -83,7 +93,9 @@ def _russian(studies: Studies) -> Finding:
     return Finding(mark, _with_noise({case: raw[case] for case in here}, real))
 
 
-def _more_sensitive(factor: str, one: str, other: str, names: Sequence[str], group: str = "") -> Callable[..., Finding]:
+def _more_sensitive(
+    factor: str, one: str, other: str, names: Sequence[str], group: str = ""
+) -> Callable[..., Finding]:
     """Whether one metric's CV is above another's, group by group."""
 
     def judge(studies: Studies) -> Finding:
@@ -91,8 +103,14 @@ def _more_sensitive(factor: str, one: str, other: str, names: Sequence[str], gro
         common = [case for case in more if case in less and (not group or case[1] == group)]
         mark, count = directed(more[case] - less[case] for case in common)
         means = [average(each[case] for case in common) for each in (more, less)]
-        where = ", ".join(f"{percent(more[case])} against {percent(less[case])}" for case in common) if group else ""
-        text = f"{one} {percent(means[0])}, {other} {percent(means[1])} on average; larger in {count}"
+        where = (
+            ", ".join(f"{percent(more[case])} against {percent(less[case])}" for case in common)
+            if group
+            else ""
+        )
+        text = (
+            f"{one} {percent(means[0])}, {other} {percent(means[1])} on average; larger in {count}"
+        )
         return Finding(mark, f"{text}: {where}" if where else text)
 
     return judge
@@ -109,7 +127,9 @@ def _none_is_best(names: Sequence[str]) -> Callable[..., Finding]:
         ]
         best = [each for each in found if each[3].best == "none"]
         sure = sum(each[3].lead.sign > 0 for each in best)
-        others = ", ".join(f"{n} {g} {m}: {shown(s.best)}" for n, g, m, s in found if s.best != "none")
+        others = ", ".join(
+            f"{n} {g} {m}: {shown(s.best)}" for n, g, m, s in found if s.best != "none"
+        )
         beaten = sum(
             any(each.versus[group].sign > 0 for each in one.levels)
             for name in names
@@ -119,7 +139,10 @@ def _none_is_best(names: Sequence[str]) -> Callable[..., Finding]:
         )
         mark = NOT_RUN if not found else SEEN if len(best) >= 0.9 * len(found) else UNDECIDED
         mark = NOT_SEEN if beaten > 0.1 * len(found) else mark
-        text = f"best in {len(best)} of {len(found)} cases ({sure} beyond noise), beaten beyond noise in {beaten}"
+        text = (
+            f"best in {len(best)} of {len(found)} cases ({sure} beyond noise), beaten beyond "
+            f"noise in {beaten}"
+        )
         return Finding(mark, f"{text}; otherwise {others}" if others else text)
 
     return judge
@@ -133,16 +156,24 @@ def _idf_helps(names: Sequence[str], *, stable: bool) -> Callable[..., Finding]:
         ours = rds(studies, names, "idf", MOVER, ("off", "references"))
         mark, count = directed(-one for one in both.values())
         negative = sum(one < 0 for one in ours.values())
-        text = f"RD(off, each side) below 0 in {count}, mean {percent(average(both.values()))}; with idf from the "
+        text = (
+            f"RD(off, each side) below 0 in {count}, mean {percent(average(both.values()))}; "
+            f"with idf from the "
+        )
         text += f"references in {negative} of {len(ours)}, mean {percent(average(ours.values()))}"
         if stable:
             return Finding(mark, text)
         english = rds(studies, ENGLISH, "idf", MOVER, ("off", "original"))
         if not both or not english:
             return Finding(NOT_RUN, text)
-        share, base = (sum(one < 0 for one in each.values()) / len(each) for each in (both, english))
+        share, base = (
+            sum(one < 0 for one in each.values()) / len(each) for each in (both, english)
+        )
         spread = [max(each.values()) - min(each.values()) for each in (both, english)]
-        text += f"; into English {percent(100 * base, 0)} below 0. From {percent(min(both.values()))} to "
+        text += (
+            f"; into English {percent(100 * base, 0)} below 0. From "
+            f"{percent(min(both.values()))} to "
+        )
         text += f"{percent(max(both.values()))}, into English {percent(min(english.values()))} to "
         text += percent(max(english.values()))
         return Finding(SEEN if share < base and spread[0] > spread[1] else NOT_SEEN, text)
@@ -164,7 +195,9 @@ def _small_rd(factor: str, pair: tuple[str, str], most: float) -> Callable[..., 
 def _rds_with_errors(
     studies: Studies, names: Sequence[str], factor: str, pair: tuple[str, str]
 ) -> dict[Case, tuple[float, float]]:
-    """RD of MoverScore-1 in percent, and its standard error: that of the first setting against the default."""
+    """RD of MoverScore-1 in percent, and its standard error: that of the first setting against the
+    default.
+    """
     found = {}
     for (name, group), value in rds(studies, names, factor, MOVER, pair).items():
         one = effect(studies, name, factor, MOVER)
@@ -198,9 +231,15 @@ def _original_beats_random(metric: str, *, equal: bool) -> Callable[..., Finding
                 continue
             against = own.setting
             drawn = [each for each in one.levels if each.setting.startswith("random-")]
-            leads += [own.values[g] - sum(each.values[g] for each in drawn) / len(drawn) for g in one.spreads]
+            leads += [
+                own.values[g] - sum(each.values[g] for each in drawn) / len(drawn)
+                for g in one.spreads
+            ]
         mark, count = directed(leads)
-        text = f"{against} above the mean of four random corpora in {count}, by {average(leads) or 0.0:+.4f} on average"
+        text = (
+            f"{against} above the mean of four random corpora in {count}, by "
+            f"{average(leads) or 0.0:+.4f} on average"
+        )
         if equal and leads:
             mark = SEEN if abs(average(leads) or 0.0) < 0.005 else NOT_SEEN
             text += " (equal: within .005)"
@@ -213,7 +252,11 @@ def _large_corpora(studies: Studies) -> Finding:
     parts, marks = [], []
     for name in ENGLISH:
         one = effect(studies, name, "idf", MOVER)
-        large = next((each for each in one.levels if each.setting.startswith("corpora/")), None) if one else None
+        large = (
+            next((each for each in one.levels if each.setting.startswith("corpora/")), None)
+            if one
+            else None
+        )
         own = level(one, original(one)) if one else None
         if one is None or large is None or own is None:
             continue
@@ -221,8 +264,10 @@ def _large_corpora(studies: Studies) -> Finding:
         groups = sum(large.values[g] > own.values[g] for g in one.spreads)
         marks.append(versus.sign)
         parts.append(
-            f"{name}: {large.mean:.4f} against {own.mean:.4f} ({own.setting}; above it in {groups} of "
-            f"{len(one.spreads)} pairs) and {one.default.mean:.4f} (references; difference {versus.difference:+.4f} "
+            f"{name}: {large.mean:.4f} against {own.mean:.4f} ({own.setting}; above it in {groups} "
+            f"of "
+            f"{len(one.spreads)} pairs) and {one.default.mean:.4f} (references; difference "
+            f"{versus.difference:+.4f} "
             f"[{versus.low:+.4f}, {versus.high:+.4f}])"
         )
     if not parts:
@@ -238,7 +283,9 @@ def _subwords(studies: Studies) -> Finding:
     if any(group not in raw for group in high):
         return Finding(NOT_RUN, text)
     low = settled([below(raw[group], real[group], 2) for group in raw if group not in high])[0]
-    return Finding(_joint([low, *(settled([above(raw[group], real[group], 4)])[0] for group in high)]), text)
+    return Finding(
+        _joint([low, *(settled([above(raw[group], real[group], 4)])[0] for group in high)]), text
+    )
 
 
 def _over_years(cases: dict[Case, float]) -> dict[str, float]:
@@ -250,7 +297,11 @@ def _over_years(cases: dict[Case, float]) -> dict[str, float]:
 
 def _default_is_best(names: Sequence[str], *, claimed: bool) -> Callable[..., Finding]:
     def judge(studies: Studies) -> Finding:
-        effects = [one for name in names if (one := effect(studies, name, "subwords+punctuation", MOVER)) is not None]
+        effects = [
+            one
+            for name in names
+            if (one := effect(studies, name, "subwords+punctuation", MOVER)) is not None
+        ]
         bests = Counter(spread.best for one in effects for spread in one.spreads.values())
         total = sum(bests.values())
         if not total:
@@ -268,7 +319,9 @@ def _less_at_system_level(studies: Studies) -> Finding:
     for factor in ("stopwords", "idf", "subwords"):
         differences = []
         for segment, system in zip(ENGLISH, SYSTEMS, strict=True):
-            low, high = ([cv_cases(studies, [name], factor, m) for m in THREE] for name in (system, segment))
+            low, high = (
+                [cv_cases(studies, [name], factor, m) for m in THREE] for name in (system, segment)
+            )
             for group in dict.fromkeys(case[1] for each in high for case in each):
                 pair = [average(v for each in side for case, v in each.items() if case[1] == group)
                         for side in (high, low)]  # fmt: skip
@@ -277,7 +330,10 @@ def _less_at_system_level(studies: Studies) -> Finding:
         mark, count = directed(one - other for one, other in differences)
         marks.append(mark)
         means = [average(each[k] for each in differences) for k in (0, 1)]
-        text.append(f"{factor} {percent(means[0])} (segments), {percent(means[1])} (systems), smaller in {count}")
+        text.append(
+            f"{factor} {percent(means[0])} (segments), {percent(means[1])} (systems), smaller in "
+            f"{count}"
+        )
     return Finding(_joint(marks), "; ".join(text))
 
 
@@ -312,7 +368,8 @@ def _joint(marks: Sequence[str]) -> str:
 
 def _stopwords_matter_most(studies: Studies) -> Finding:
     means = {
-        factor: average(v for m in THREE for v in cv_cases(studies, SEGMENTS, factor, m).values()) for factor in FACTORS
+        factor: average(v for m in THREE for v in cv_cases(studies, SEGMENTS, factor, m).values())
+        for factor in FACTORS
     }
     known = {factor: value for factor, value in means.items() if value is not None}
     worse, total, sure = 0, 0, 0
@@ -325,22 +382,38 @@ def _stopwords_matter_most(studies: Studies) -> Finding:
             worse += sum(each.difference < 0 for each in contrasts)
             sure += sum(each.sign < 0 for each in contrasts)
             total += len(contrasts)
-    order = " > ".join(f"{f} {percent(v)}" for f, v in sorted(known.items(), key=lambda item: -item[1]))
-    text = f"mean CV of the three metrics: {order}; a list is for the worse in {worse} of {total} ({sure} beyond noise)"
+    order = " > ".join(
+        f"{f} {percent(v)}" for f, v in sorted(known.items(), key=lambda item: -item[1])
+    )
+    text = (
+        f"mean CV of the three metrics: {order}; a list is for the worse in {worse} of {total} "
+        f"({sure} beyond noise)"
+    )
     most = max(known, key=lambda factor: known[factor], default="")
-    return Finding(NOT_RUN if not total else SEEN if most == "stopwords" and 2 * worse > total else NOT_SEEN, text)
+    return Finding(
+        NOT_RUN if not total else SEEN if most == "stopwords" and 2 * worse > total else NOT_SEEN,
+        text,
+    )
 
 
 def _outliers(studies: Studies) -> Finding:
     tops = []
     for factor in ("stopwords", "idf", "subwords"):
         for year in ("wmt17", "wmt18"):
-            cases = {case: value for case, value in _both(studies, factor)[1].items() if case[0] == year}
+            cases = {
+                case: value for case, value in _both(studies, factor)[1].items() if case[0] == year
+            }
             if cases:
                 (_, group), value = max(cases.items(), key=lambda item: item[1])
-                tops.append((f"{year} {factor} {group} {percent(value)}", group in ("en-tr", "en-ru", "en-de")))
+                tops.append(
+                    (
+                        f"{year} {factor} {group} {percent(value)}",
+                        group in ("en-tr", "en-ru", "en-de"),
+                    )
+                )
     return Finding(
-        settled([held for _, held in tops])[0], "largest CV without noise: " + ", ".join(text for text, _ in tops)
+        settled([held for _, held in tops])[0],
+        "largest CV without noise: " + ", ".join(text for text, _ in tops),
     )
 
 
@@ -353,8 +426,10 @@ def _aggregation(studies: Studies) -> Finding:
             more, cases = one.heavier()
             held.append(2 * more > cases)
             text.append(
-                f"{name}, {one.metric}: preprocessing {percent(100 * rest, 1)}, aggregation {percent(100 * share, 1)}, "
-                f"interactions {percent(100 * one.residual, 1)} of the variance, heavier in {more} of {cases} groups"
+                f"{name}, {one.metric}: preprocessing {percent(100 * rest, 1)}, aggregation "
+                f"{percent(100 * share, 1)}, "
+                f"interactions {percent(100 * one.residual, 1)} of the variance, heavier in {more} "
+                f"of {cases} groups"
             )
     return Finding(NOT_RUN if not held else SEEN if all(held) else UNDECIDED, "; ".join(text))
 
@@ -367,31 +442,39 @@ CLAIMS = (
     Claim("§5.1", "BERTScore is much more sensitive to stopwords than MoverScore-1 in English",
           _more_sensitive("stopwords", BERT, MOVER, ENGLISH)),
     Claim("§5.1", "… and in Chinese", _more_sensitive("stopwords", BERT, MOVER, OTHERS, "en-zh")),
-    Claim("A.7", "into English no list is best but in one case of 42 (segments)", _none_is_best(ENGLISH)),
-    Claim("A.7", "in other languages no list is best, but for Turkish and once for Finnish", _none_is_best(OTHERS)),
-    Claim("§5.2", "idf helps MoverScore-1 in English (all but one pair)", _idf_helps(ENGLISH, stable=True)),
+    Claim("A.7", "into English no list is best but in one case of 42 "
+        "(segments)", _none_is_best(ENGLISH)),
+    Claim("A.7", "in other languages no list is best, but for Turkish and once for "
+        "Finnish", _none_is_best(OTHERS)),
+    Claim("§5.2", "idf helps MoverScore-1 in English (all but one "
+        "pair)", _idf_helps(ENGLISH, stable=True)),
     Claim("§5.2, 5.4", "… less stably in other languages", _idf_helps(OTHERS, stable=False)),
-    Claim("§5.2", "most |RD(off, original)| are below 5 %", _small_rd("idf", ("off", "original"), 5.0)),
+    Claim("§5.2", "most |RD(off, original)| are below 5 "
+        "%", _small_rd("idf", ("off", "original"), 5.0)),
     Claim("§5.2", "CV over idf corpora mostly below 1 %", _corpora_matter_little),
     Claim("§5.2", "BERTScore is less sensitive to the idf corpus than MoverScore-1",
           _more_sensitive("idf", MOVER, BERT, ENGLISH)),
     Claim("§5.2", "… and than MoverScore-2", _more_sensitive("idf", MOVER2, BERT, ENGLISH)),
     Claim("§5.2", "the original corpus beats random ones for MoverScore-1 in English",
           _original_beats_random(MOVER, equal=False)),
-    Claim("§5.2", "… and is as good as they are for BERTScore", _original_beats_random(BERT, equal=True)),
+    Claim("§5.2", "… and is as good as they are for "
+        "BERTScore", _original_beats_random(BERT, equal=True)),
     Claim("§5.2", "large corpora do not improve MoverScore-1", _large_corpora),
     Claim("§5.3", "most |RD(keep, drop)| of punctuation are below 1 %",
           _small_rd("punctuation", ("keep", "drop"), 1.0)),
     Claim("§5.3", "… but above 3 % for Turkish", _turkish_punctuation),
-    Claim("§5.3", "CV of subwords below 2 % for most languages, above 4 % for Turkish and Russian", _subwords),
+    Claim("§5.3", "CV of subwords below 2 % for most languages, above 4 % for Turkish and "
+        "Russian", _subwords),
     Claim("§5.3", "the default (first subword, no punctuation) is best for English",
           _default_is_best(ENGLISH, claimed=True)),
-    Claim("§5.3", "… and rarely in other languages (2 of 16)", _default_is_best(OTHERS, claimed=False)),
+    Claim("§5.3", "… and rarely in other languages (2 of "
+        "16)", _default_is_best(OTHERS, claimed=False)),
     Claim("§5.4", "systems are less sensitive than segments", _less_at_system_level),
     Claim("§5.4", "summaries are less sensitive than segments", _less_on_summaries),
     Claim("§5.4", "MoverScore-2 is more sensitive to the idf corpus than MoverScore-1",
           _more_sensitive("idf", MOVER2, MOVER, SEGMENTS)),
     Claim("§5.4", "Turkish, Russian and German are often the extremes", _outliers),
     Claim("§5.4", "stopwords matter most, and mostly for the worse", _stopwords_matter_most),
-    Claim("§6", "preprocessing, not the alignment (greedy or transport), may be what matters", _aggregation),
+    Claim("§6", "preprocessing, not the alignment (greedy or transport), may be what "
+        "matters", _aggregation),
 )  # fmt: skip

@@ -1,10 +1,12 @@
-"""Makes docs/sensitivity.md: runs the studies of plan.toml, keeps a result each, writes the page and its figures.
+"""Makes docs/sensitivity.md: runs the studies of plan.toml, keeps a result each, writes the page
+and its figures.
 
     python docs/sensitivity/make.py --data DIR --models DIR [--cache DIR] [--only NAME …] [--again]
     python docs/sensitivity/make.py --page                                  # no runs: the page from the kept results
 
-A study whose result is there is not run again (unless --again), so a run that was interrupted goes on where it was.
-DIR holds one directory a data set, as the plan names them; the models are directories by name.
+A study whose result is there is not run again (unless --again), so a run that was interrupted goes
+on where it was. DIR holds one directory a data set, as the plan names them; the models are
+directories by name.
 """
 
 from __future__ import annotations
@@ -36,7 +38,9 @@ def plan() -> dict[str, Any]:
     return tomllib.loads((HERE / "plan.toml").read_text("utf-8"))
 
 
-def studied(study: Study, folder: Path, data: Path, models: Path, cache: str | None = None) -> Sensitivity:
+def studied(
+    study: Study, folder: Path, data: Path, models: Path, cache: str | None = None
+) -> Sensitivity:
     """One study of the plan; `folder` has the lists and corpora that its settings name."""
     model = str(models / study["model"]) if "model" in study else "auto"
     with chdir(folder):
@@ -70,7 +74,9 @@ def furnish(folder: Path, given: Mapping[str, Any], data: Path, wanted: Sequence
         (folder / f"lists/iso-{language}.txt").write_text("\n".join(iso[name]) + "\n", "utf-8")
     for name, corpus in given["corpora"].items():
         if f"corpora/{name}.txt" in named:
-            texts = list(dict.fromkeys(text for one in corpus["from"] for text in _references(one, data)))
+            texts = list(
+                dict.fromkeys(text for one in corpus["from"] for text in _references(one, data))
+            )
             (folder / f"corpora/{name}.txt").write_text("\n".join(texts) + "\n", "utf-8")
 
 
@@ -118,12 +124,16 @@ def results() -> dict[str, Sensitivity]:
 
 def main() -> None:
     """Runs what is missing, then writes the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))
     parser.add_argument("--cache", help="a directory that keeps vectors and scores")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these studies alone")
-    parser.add_argument("--again", action="store_true", help="run studies anew whose result is there")
+    parser.add_argument(
+        "--again", action="store_true", help="run studies anew whose result is there"
+    )
     parser.add_argument("--page", action="store_true", help="run nothing")
     given = parser.parse_args()
     if not given.page:
@@ -143,7 +153,9 @@ def run(given: argparse.Namespace) -> None:
     if unknown:
         sys.exit(f"no such study: {', '.join(unknown)}; there are {', '.join(names)}")
     wanted = [study for study in planned["study"] if study["name"] in (given.only or names)]
-    missing = [study for study in wanted if given.again or not (RESULTS / f"{study['name']}.json").exists()]
+    missing = [
+        study for study in wanted if given.again or not (RESULTS / f"{study['name']}.json").exists()
+    ]
     if not missing:
         return
     cache = str(Path(given.cache).resolve()) if given.cache else None
@@ -151,10 +163,15 @@ def run(given: argparse.Namespace) -> None:
         furnish(Path(folder), planned, given.data.resolve(), missing)
         for study in missing:
             start = time.process_time()
-            found = studied(study, Path(folder), given.data.resolve(), given.models.resolve(), cache)
+            found = studied(
+                study, Path(folder), given.data.resolve(), given.models.resolve(), cache
+            )
             (RESULTS / f"{study['name']}.json").write_text(kept(found), "utf-8")
             seconds = time.process_time() - start
-            sys.stdout.write(f"{study['name']}: {found.settings} settings, {found.work}, {seconds:.0f} s (processor)\n")
+            sys.stdout.write(
+                f"{study['name']}: {found.settings} settings, {found.work}, {seconds:.0f} s "
+                f"(processor)\n"
+            )
             sys.stdout.flush()
 
 

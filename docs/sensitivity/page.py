@@ -1,4 +1,6 @@
-"""The page docs/sensitivity.md: template.md with the tables, verdicts and claims of the kept studies."""
+"""The page docs/sensitivity.md: template.md with the tables, verdicts and claims of the kept
+studies.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from claims import CLAIMS
-from readings import NOT_RUN, NOT_SEEN, SEEN, UNDECIDED, Studies, cvs, paper_settings, percent, shown
+from readings import (
+    NOT_RUN,
+    NOT_SEEN,
+    SEEN,
+    UNDECIDED,
+    Studies,
+    cvs,
+    paper_settings,
+    percent,
+    shown,
+)
 
 from monge.evaluation import Sensitivity
 from monge.evaluation.sensitivity.effects import Effect, Level
@@ -56,7 +68,9 @@ def pages(plan: Mapping[str, Any], studies: Studies) -> dict[Path, str]:
 
 
 def _best(studies: Studies) -> str:
-    """The best settings of each factor and metric on WMT17 into English, with the number of groups."""
+    """The best settings of each factor and metric on WMT17 into English, with the number of
+    groups.
+    """
     if "wmt17-en" not in studies:
         return "(not run)"
     found = studies["wmt17-en"]
@@ -78,16 +92,22 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool 
 
 def _summary(studies: Studies) -> str:
     marks = Counter(claim.judge(studies).mark for claim in CLAIMS)
-    counted = ", ".join(f"{marks[name]} {name}" for name in (SEEN, NOT_SEEN, UNDECIDED, NOT_RUN) if marks[name])
+    counted = ", ".join(
+        f"{marks[name]} {name}" for name in (SEEN, NOT_SEEN, UNDECIDED, NOT_RUN) if marks[name]
+    )
     rows = []
     for name, found in studies.items():
-        moved = {factor.name: percent(_mean([one.cv for one in found.of(factor.name)])) for factor in found.factors}
+        moved = {
+            factor.name: percent(_mean([one.cv for one in found.of(factor.name)]))
+            for factor in found.factors
+        }
         rows.append([f"`{name}`", *(moved.get(one, "") for one in FACTORS)])
     table = _table(["study", *FACTORS], rows, numbers=True)
     largest = Counter(_largest(found) for found in studies.values())
     first = ", ".join(f"{name} in {count}" for name, count in largest.most_common())
     return (
-        f"Of the paper's {len(CLAIMS)} claims: {counted}. Of {len(studies)} studies, what moves the agreement most is "
+        f"Of the paper's {len(CLAIMS)} claims: {counted}. Of {len(studies)} studies, what moves "
+        f"the agreement most is "
         f"{first}. Mean CV over groups and metrics, all settings of a factor:\n\n{table}"
     )
 
@@ -121,12 +141,25 @@ def _runs(run: Sequence[Mapping[str, Any]], studies: Studies) -> str:
                 f"{found.work['encoded']:,}" if found.work["encoded"] else "from the cache",
             ]
         )
-    head = ["study", "data", "model", "groups", "judgements", "hypotheses", "taken", "settings", "texts encoded"]
+    head = [
+        "study",
+        "data",
+        "model",
+        "groups",
+        "judgements",
+        "hypotheses",
+        "taken",
+        "settings",
+        "texts encoded",
+    ]
     return _table(head, rows)
 
 
 def _verdicts(studies: Studies) -> str:
-    rows = [[claim.where, claim.says.replace("|", "\\|"), f"**{claim.judge(studies).mark}**"] for claim in CLAIMS]
+    rows = [
+        [claim.where, claim.says.replace("|", "\\|"), f"**{claim.judge(studies).mark}**"]
+        for claim in CLAIMS
+    ]
     return _table(["where", "claim", "here"], rows)
 
 
@@ -140,10 +173,15 @@ def _claims(studies: Studies) -> str:
 
 
 def _study(study: Mapping[str, Any], found: Sensitivity) -> str:
-    parts = [f"### {study['title']} (`{study['name']}`)", f"```\n{command(study)}\n```", _facts(found)]
+    parts = [
+        f"### {study['title']} (`{study['name']}`)",
+        f"```\n{command(study)}\n```",
+        _facts(found),
+    ]
     parts += [f"CV in % ({found.statistic}):", _spreads(found, study.get("columns") == "mean")]
     parts += [
-        f"Mean {found.statistic} by setting ({UP} above, {DOWN} below the metric's own beyond noise; own in bold):",
+        f"Mean {found.statistic} by setting ({UP} above, {DOWN} below the metric's own beyond "
+        f"noise; own in bold):",
         _levels(found),
     ]
     parts += ["> " + "\n> ".join(found.verdict), *_fallbacks(found), _signatures(found)]
@@ -151,8 +189,13 @@ def _study(study: Mapping[str, Any], found: Sensitivity) -> str:
 
 
 def command(study: Mapping[str, Any]) -> str:
-    """The command that makes a study; DIR and MODELS are the directories of the data and the models."""
-    words = [f"monge sensitivity {study['dataset']} --data DIR/{study['directory']} --pairs {','.join(study['pairs'])}"]
+    """The command that makes a study; DIR and MODELS are the directories of the data and the
+    models.
+    """
+    words = [
+        f"monge sensitivity {study['dataset']} --data DIR/{study['directory']} --pairs "
+        f"{','.join(study['pairs'])}"
+    ]
     words += [f"--model MODELS/{study['model']}"] if "model" in study else []
     words += [f"--{name} {study[name]}" for name in ("level", "human", "sample") if name in study]
     words += ["--cross"] if study.get("cross") else []
@@ -173,7 +216,9 @@ def _facts(found: Sensitivity) -> str:
     drawn = [one for one in found.corpora if one.name == "random-1"]
     texts = [f"Judgements: {', '.join(f'{name} {n:,}' for name, n in found.groups.items())}."]
     if found.sample:
-        texts.append(f"A sample of {found.sample} source segments a pair, seed {found.resampling.seed}.")
+        texts.append(
+            f"A sample of {found.sample} source segments a pair, seed {found.resampling.seed}."
+        )
     if lists:
         texts.append(f"Stopwords: {lists}.")
     if drawn:
@@ -190,17 +235,28 @@ def _spreads(found: Sensitivity, means_only: bool) -> str:
             bests = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
             best = ", ".join(f"{setting} {count}" for setting, count in bests)
             sure = sum(spread.lead.sign > 0 for spread in one.spreads.values())
-            rows.append([factor.name, one.metric, *_cells(one, None, groups), f"{best} ({sure} beyond noise)"])
+            rows.append(
+                [
+                    factor.name,
+                    one.metric,
+                    *_cells(one, None, groups),
+                    f"{best} ({sure} beyond noise)",
+                ]
+            )
             narrowed = paper_settings("", one)
             if narrowed is not None and 1 < len(narrowed) < len(one.levels):
                 label = "the paper's lists" if factor.name == "stopwords" else "corpora alone"
-                rows.append([f"{factor.name}, {label}", one.metric, *_cells(one, narrowed, groups), ""])
+                rows.append(
+                    [f"{factor.name}, {label}", one.metric, *_cells(one, narrowed, groups), ""]
+                )
     return _table(["factor", "metric", *groups, "mean", "best setting"], rows)
 
 
 def _cells(one: Effect, settings: Sequence[str] | None, groups: Sequence[str]) -> list[str]:
     values = cvs(one, settings)
-    return [_number(values.get(group)) for group in groups] + [_number(_mean(list(values.values())))]
+    return [_number(values.get(group)) for group in groups] + [
+        _number(_mean(list(values.values())))
+    ]
 
 
 def _number(value: float | None) -> str:
@@ -212,7 +268,10 @@ def _levels(found: Sensitivity) -> str:
     for factor in found.factors:
         effects = found.of(factor.name)
         for setting in dict.fromkeys(each.setting for one in effects for each in one.levels):
-            cells = [next((_level(each) for each in one.levels if each.setting == setting), "") for one in effects]
+            cells = [
+                next((_level(each) for each in one.levels if each.setting == setting), "")
+                for one in effects
+            ]
             rows.append([factor.name, shown(setting), *cells])
     return _table(["factor", "setting", *found.metrics], rows)
 
@@ -220,7 +279,11 @@ def _levels(found: Sensitivity) -> str:
 def _level(one: Level) -> str:
     text = f"{one.mean:.3f}"
     sign = one.versus["mean"].sign
-    return f"**{text}**" if one.default else text + (f" {UP}" if sign > 0 else f" {DOWN}" if sign < 0 else "")
+    return (
+        f"**{text}**"
+        if one.default
+        else text + (f" {UP}" if sign > 0 else f" {DOWN}" if sign < 0 else "")
+    )
 
 
 def _fallbacks(found: Sensitivity) -> list[str]:
@@ -232,9 +295,10 @@ def _fallbacks(found: Sensitivity) -> list[str]:
         for each in one.levels
         if any("filtered" in flag or "mass" in flag for flag in each.flagged)
     ]
-    return [f"Texts that a setting left without a unit (they keep all their words): {'; '.join(counted)}."] * bool(
-        counted
-    )
+    return [
+        f"Texts that a setting left without a unit (they keep all their words): "
+        f"{'; '.join(counted)}."
+    ] * bool(counted)
 
 
 def _signatures(found: Sensitivity) -> str:
@@ -248,10 +312,15 @@ def _cost() -> str:
     cost = json.loads(COST.read_text("utf-8"))
     work = cost["work"]
     return (
-        f"On {cost['segments']:,} segments of the 7 pairs of WMT17 into English, embedded model, one thread: "
-        f"`monge score -m {cost['metric']}` {cost['score_seconds']:.0f} s; `monge sensitivity` with moverscore, "
-        f"bertscore and twmd, the four usual factors, {cost['settings']} settings and {cost['resamples']:,} resamples "
+        f"On {cost['segments']:,} segments of the 7 pairs of WMT17 into English, embedded model, "
+        f"one thread: "
+        f"`monge score -m {cost['metric']}` {cost['score_seconds']:.0f} s; `monge sensitivity` "
+        f"with moverscore, "
+        f"bertscore and twmd, the four usual factors, {cost['settings']} settings and "
+        f"{cost['resamples']:,} resamples "
         f"{cost['sensitivity_seconds']:.0f} s: {cost['ratio']:.2f} times as long on the clock, "
-        f"{cost['processor_ratio']:.2f} times in processor time (the machine was shared). It encoded "
-        f"{work['encoded']:,} texts, of {cost['distinct_texts']:,} that are distinct within their pair: one pass."
+        f"{cost['processor_ratio']:.2f} times in processor time (the machine was shared). It "
+        f"encoded "
+        f"{work['encoded']:,} texts, of {cost['distinct_texts']:,} that are distinct within their "
+        f"pair: one pass."
     )

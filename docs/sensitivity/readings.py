@@ -1,4 +1,6 @@
-"""What the claims and the page read off kept studies: spreads over named settings, differences, and counts. Pure."""
+"""What the claims and the page read off kept studies: spreads over named settings, differences, and
+counts. Pure.
+"""
 
 from __future__ import annotations
 
@@ -47,57 +49,87 @@ def level(one: Effect, setting: str) -> Level | None:
 
 
 def stop_settings(name: str, one: Effect) -> list[str]:
-    """The stopword settings that the paper would take: its four lists for English, all for other languages."""
+    """The stopword settings that the paper would take: its four lists for English, all for other
+    languages.
+    """
     every = [each.setting for each in one.levels]
     return [each for each in every if each in LISTS] if "en" in every else every
 
 
 def corpora(one: Effect, original: str) -> list[str]:
-    """The idf settings that the paper takes the CV over: the original corpus and the random ones."""
-    return [each.setting for each in one.levels if each.setting == original or each.setting.startswith("random-")]
+    """The idf settings that the paper takes the CV over: the original corpus and the random
+    ones.
+    """
+    return [
+        each.setting
+        for each in one.levels
+        if each.setting == original or each.setting.startswith("random-")
+    ]
 
 
 def cvs(one: Effect, settings: Sequence[str] | None = None) -> dict[str, float]:
-    """CV in percent over some settings (all by default), by group; groups where it is undefined are left out."""
+    """CV in percent over some settings (all by default), by group; groups where it is undefined are
+    left out.
+    """
     chosen = [each for each in one.levels if settings is None or each.setting in settings]
     found = {group: variation([each.values[group] for each in chosen], 0) for group in one.spreads}
     return {group: value for group, value in found.items() if value is not None}
 
 
 def noise(one: Effect, settings: Sequence[str] | None, group: str) -> float:
-    """The CV in percent that settings would have if they differed by what resampling alone makes of them.
+    """The CV in percent that settings would have if they differed by what resampling alone makes of
+    them.
 
-    sqrt(mean s^2 / 2) over their mean, s being the standard error of a setting against the default, from its interval.
+    sqrt(mean s^2 / 2) over their mean, s being the standard error of a setting against the default,
+    from its interval.
     """
     chosen = [each for each in one.levels if settings is None or each.setting in settings]
     mean = sum(each.values[group] for each in chosen) / len(chosen)
     errors = [error(each, group) for each in chosen if not each.default]
-    return 100 * sqrt(sum(each**2 for each in errors) / 2 / max(len(errors), 1)) / mean if mean > 0 else 0.0
+    return (
+        100 * sqrt(sum(each**2 for each in errors) / 2 / max(len(errors), 1)) / mean
+        if mean > 0
+        else 0.0
+    )
 
 
 def error(one: Level, group: str) -> float:
     """The standard error of a setting against the default: its 95 % interval has 3.92 of them."""
     versus = one.versus[group]
-    return (versus.high - versus.low) / 3.92 if versus.low is not None and versus.high is not None else 0.0
+    return (
+        (versus.high - versus.low) / 3.92
+        if versus.low is not None and versus.high is not None
+        else 0.0
+    )
 
 
 def cv_of_mean(one: Effect, settings: Sequence[str] | None = None) -> float | None:
     """CV over settings of the mean over groups."""
-    return variation([each.mean for each in one.levels if settings is None or each.setting in settings], 0)
+    return variation(
+        [each.mean for each in one.levels if settings is None or each.setting in settings], 0
+    )
 
 
 def cv_cases(studies: Studies, names: Sequence[str], factor: str, metric: str) -> dict[Case, float]:
-    """The CV of a factor, over the settings that the paper would take, in every group of some studies."""
+    """The CV of a factor, over the settings that the paper would take, in every group of some
+    studies.
+    """
     found: dict[Case, float] = {}
     for name in names:
         one = effect(studies, name, factor, metric)
         if one is not None:
-            found |= {(name, group): value for group, value in cvs(one, paper_settings(name, one)).items()}
+            found |= {
+                (name, group): value for group, value in cvs(one, paper_settings(name, one)).items()
+            }
     return found
 
 
-def corrected(studies: Studies, names: Sequence[str], factor: str, metric: str) -> dict[Case, float]:
-    """`cv_cases` with the part that is noise taken out: sqrt(CV^2 - noise^2), 0 where noise is all there is."""
+def corrected(
+    studies: Studies, names: Sequence[str], factor: str, metric: str
+) -> dict[Case, float]:
+    """`cv_cases` with the part that is noise taken out: sqrt(CV^2 - noise^2), 0 where noise is all
+    there is.
+    """
     found: dict[Case, float] = {}
     for (name, group), value in cv_cases(studies, names, factor, metric).items():
         one = effect(studies, name, factor, metric)
@@ -120,15 +152,21 @@ def original(one: Effect) -> str:
 
 
 def by_language(cases: Mapping[Case, float]) -> dict[Case, float]:
-    """Cases as the paper's figures have them: into English the mean over pairs of a data set, else each pair."""
+    """Cases as the paper's figures have them: into English the mean over pairs of a data set, else
+    each pair.
+    """
     found: dict[Case, list[float]] = {}
     for (name, group), value in cases.items():
         found.setdefault((name[:5], "x-en" if group.endswith("-en") else group), []).append(value)
     return {case: sum(values) / len(values) for case, values in found.items()}
 
 
-def rds(studies: Studies, names: Sequence[str], factor: str, metric: str, pair: tuple[str, str]) -> dict[Case, float]:
-    """RD in percent of one setting against another (`original`: the paper's own corpus), by group."""
+def rds(
+    studies: Studies, names: Sequence[str], factor: str, metric: str, pair: tuple[str, str]
+) -> dict[Case, float]:
+    """RD in percent of one setting against another (`original`: the paper's own corpus), by
+    group.
+    """
     found: dict[Case, float] = {}
     for name in names:
         one = effect(studies, name, factor, metric)
@@ -160,17 +198,23 @@ def directed(differences: Iterable[float]) -> tuple[str, str]:
 
 
 def settled(cases: Sequence[bool | None]) -> tuple[str, str]:
-    """Seen where more than half of the cases hold, not seen where more than half fail; None: noise hides which."""
+    """Seen where more than half of the cases hold, not seen where more than half fail; None: noise
+    hides which.
+    """
     held, failed = sum(one is True for one in cases), sum(one is False for one in cases)
     if not cases:
         return NOT_RUN, ""
     mark = SEEN if 2 * held > len(cases) else NOT_SEEN if 2 * failed > len(cases) else UNDECIDED
     hidden = len(cases) - held - failed
-    return mark, f"{held} of {len(cases)} hold, {failed} fail" + (f", {hidden} hidden by noise" if hidden else "")
+    return mark, f"{held} of {len(cases)} hold, {failed} fail" + (
+        f", {hidden} hidden by noise" if hidden else ""
+    )
 
 
 def below(raw: float, real: float, most: float) -> bool | None:
-    """Whether a spread is below a bound: noise only adds, so the raw one shows that it is, the corrected that not."""
+    """Whether a spread is below a bound: noise only adds, so the raw one shows that it is, the
+    corrected that not.
+    """
     return True if raw < most else False if real >= most else None
 
 
@@ -190,6 +234,8 @@ def average(values: Iterable[float]) -> float | None:
 
 
 def shown(setting: str) -> str:
-    """A setting as the page prints it: of a file its name without `.txt`; a joint one part by part."""
+    """A setting as the page prints it: of a file its name without `.txt`; a joint one part by
+    part.
+    """
     name = Path(setting).name.removesuffix(".txt") if setting.endswith(".txt") else setting
     return {"lang": "spacy-{lang}", "en": "spacy-en"}.get(name, name)

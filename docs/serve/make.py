@@ -1,7 +1,8 @@
 """The pictures of the README and the figures of docs/serve.md.
 
-python docs/serve/make.py             # starts the service, writes docs/serve/pair.png and docs/serve/systems.png
-python docs/serve/make.py page        # the table of docs/serve.md from docs/serve/load.json (benchmarks/serve.py)
+python docs/serve/make.py             # starts the service, writes docs/serve/pair.png and
+docs/serve/systems.png python docs/serve/make.py page        # the table of docs/serve.md from
+docs/serve/load.json (benchmarks/serve.py)
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def pictures() -> None:
         while "ready" not in service.stderr.readline():
             pass
         with sync_playwright() as driver:
-            browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = driver.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(base)
             page.wait_for_selector(".arc")
@@ -53,14 +56,23 @@ def table(found: Mapping[str, Any]) -> str:
     many, own, over = found["64 clients"], found["64 clients, sharing off"], found["overload"]
     rows = [
         ("`monge score` on the same distinct texts", f"{found['monge score']:.0f} pairs/s"),
-        ("64 clients, one pair a request", f"{many['pairs_per_second']:.0f} pairs/s, {found['of monge score']:.2f} x"),
-        ("their p50, p95, p99", ", ".join(f"{many[one]:.2f}" for one in ("p50", "p95", "p99")) + " s"),
+        (
+            "64 clients, one pair a request",
+            f"{many['pairs_per_second']:.0f} pairs/s, {found['of monge score']:.2f} x",
+        ),
+        (
+            "their p50, p95, p99",
+            ", ".join(f"{many[one]:.2f}" for one in ("p50", "p95", "p99")) + " s",
+        ),
         ("the same with sharing switched off", f"{own['pairs_per_second']:.0f} pairs/s"),
         (
             "sharing is worth; at most, on these texts",
             f"{found['of sharing off']:.2f} x; {found['of sharing off, at most']:.2f} x",
         ),
-        ("4 x capacity: answers", ", ".join(f"{code}: {n:,}" for code, n in sorted(over["4 x"]["statuses"].items()))),
+        (
+            "4 x capacity: answers",
+            ", ".join(f"{code}: {n:,}" for code, n in sorted(over["4 x"]["statuses"].items())),
+        ),
         ("4 x capacity: p99 of the accepted", f"{over['p99 ratio']:.2f} x that at capacity"),
         ("4 x capacity: back to normal after", f"{over['recovered_s']:.2f} s"),
     ]
@@ -82,7 +94,9 @@ def page() -> str:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=("pictures", "page"), nargs="?", default="pictures")
     if parser.parse_args().what == "page":
         PAGE.write_text(page(), "utf-8")

@@ -1,4 +1,6 @@
-"""What the site needs beside its theme: the mark and colours of the service, a sample report, nothing remote."""
+"""What the site needs beside its theme: the mark and colours of the service, a sample report,
+nothing remote.
+"""
 
 from __future__ import annotations
 
@@ -36,30 +38,49 @@ _ELEMENTS = [
     ('<div class="md-search" data-md-component="search" role="dialog">',
      '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">'),
     ('<input class="md-toggle" data-md-toggle="search" type="checkbox" id="__search"',
-     '<input class="md-toggle" data-md-toggle="search" type="checkbox" aria-label="Search" id="__search"'),
+     '<input class="md-toggle" data-md-toggle="search" type="checkbox" aria-label="Search" '
+     'id="__search"'),
     ('<input class="md-toggle" data-md-toggle="drawer" type="checkbox" id="__drawer"',
-     '<input class="md-toggle" data-md-toggle="drawer" type="checkbox" aria-label="Navigation" id="__drawer"'),
+     '<input class="md-toggle" data-md-toggle="drawer" type="checkbox" aria-label="Navigation" '
+     'id="__drawer"'),
 ]  # fmt: skip
 """Elements of the theme without a name -> the same with one, for screen readers."""
 
 
 def palette_css() -> str:
-    """The colours of the theme in both schemes, from the palette that pages and the service have."""
+    """The colours of the theme in both schemes, from the palette that pages and the service
+    have.
+    """
     colours = COLOURS | _HEADER
     rules = []
     for scheme, dark in zip(SCHEMES, (False, True), strict=True):
         lines = " ".join(f"--md-{name}: {colours[ours][dark]};" for name, ours in _THEME.items())
-        rules.append(f'[data-md-color-scheme="{scheme}"] {{ {lines} --monge-hurt: {COLOURS["hurt"][dark]}; }}')
+        rules.append(
+            f'[data-md-color-scheme="{scheme}"] {{ {lines} --monge-hurt: {COLOURS["hurt"][dark]}; '
+            f"}}"
+        )
     return "\n".join(rules) + "\n"
 
 
 def sample_report() -> str:
     """A report on the bundled example, as `monge report` makes it."""
     example = SOURCE / "example"
-    texts = [word for name in ("system-a", "system-b") for word in ("-t", str(example / f"{name}.txt"))]
+    texts = [
+        word for name in ("system-a", "system-b") for word in ("-t", str(example / f"{name}.txt"))
+    ]
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / REPORT
-        asked = ["report", *texts, "-r", str(example / "reference.txt"), "-m", "twmd", "-m", "chrf", "-q"]
+        asked = [
+            "report",
+            *texts,
+            "-r",
+            str(example / "reference.txt"),
+            "-m",
+            "twmd",
+            "-m",
+            "chrf",
+            "-q",
+        ]
         if run([*asked, "-o", str(page)]):
             raise RuntimeError("the sample report could not be made: see the message above")
         return page.read_text("utf-8")
@@ -68,13 +89,19 @@ def sample_report() -> str:
 def on_files(files: Files, *, config: Any) -> Files:
     """The files of the site with those that are made: colours, the mark, and the sample report."""
     mark = (SOURCE / "server" / "static" / "icon.svg").read_text("utf-8")
-    for name, content in (("site/palette.css", palette_css()), ("site/icon.svg", mark), (REPORT, sample_report())):
+    for name, content in (
+        ("site/palette.css", palette_css()),
+        ("site/icon.svg", mark),
+        (REPORT, sample_report()),
+    ):
         files.append(File.generated(config, name, content=content))
     return files
 
 
 def on_page_content(html: str, *, page: Any, config: Any, files: Files) -> str:
-    """A page whose pictures say whether they follow the colour scheme, and whose wide tables can be reached by keys."""
+    """A page whose pictures say whether they follow the colour scheme, and whose wide tables can be
+    reached by keys.
+    """
 
     def marked(found: re.Match[str]) -> str:
         drawn = Path(config["docs_dir"]) / Path(page.file.src_uri).parent / found["source"]

@@ -1,6 +1,8 @@
-"""Makes src/monge/recommendation/kept/adapters.json: what `monge recommend` says of the tuned models that are shipped.
+"""Makes src/monge/recommendation/kept/adapters.json: what `monge recommend` says of the tuned
+models that are shipped.
 
-python docs/tuning/kept.py             # no runs: from results.json and speed.json, which docs/tuning/make.py makes
+python docs/tuning/kept.py             # no runs: from results.json and speed.json, which
+docs/tuning/make.py makes
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "measured": "mini-1",
         "data": ("wmt17", "wmt18"),
         "time": "with an adapter: our time / without",
-        "caution": "The figure is that of a sibling which learned from WMT15 and WMT16 alone; mt itself learned from "
+        "caution": "The figure is that of a sibling which learned from WMT15 and WMT16 alone; mt "
+        "itself learned from "
         "WMT15 to WMT18, so do not report it on those years.",
     },
     {
@@ -28,8 +31,10 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "measured": "broad",
         "data": ("stsb", "summeval", "tac08", "bagel", "sfhotel", "flickr8k"),
         "time": "with an adapter: our time / without",
-        "caution": "broad learned from translations and from the training part of the STS benchmark, some of whose "
-        "captions describe pictures of Flickr8k; it was tuned through twmd, and makes sbert worse on most kinds.",
+        "caution": "broad learned from translations and from the training part of the STS "
+        "benchmark, some of whose "
+        "captions describe pictures of Flickr8k; it was tuned through twmd, and makes sbert worse "
+        "on most kinds.",
     },
     {
         "name": "fast",
@@ -39,7 +44,9 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "caution": "",
     },
 )
-"""Name, the adapter whose figures are quoted, the data they are of, what its time was compared with, what to mind."""
+"""Name, the adapter whose figures are quoted, the data they are of, what its time was compared
+with, what to mind.
+"""
 
 
 def figure(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,13 +60,20 @@ def compared(rows: list[Mapping[str, Any]]) -> dict[str, Any]:
     before, after = rows[0], next(row for row in rows[1:] if row["model"] == "after")
     assert (before["model"], before["statistic"]) == ("before", after["statistic"])
     p = min(one["mean_interval"]["p_value"] for one in (before, after))
-    return {"statistic": before["statistic"], "before": figure(before), "after": figure(after), "p": round(p, 5)}
+    return {
+        "statistic": before["statistic"],
+        "before": figure(before),
+        "after": figure(after),
+        "p": round(p, 5),
+    }
 
 
 def kept() -> list[dict[str, Any]]:
     """What is kept of every shipped adapter of the embedded model."""
     results = json.loads((HERE / "results.json").read_text("utf-8"))
-    speed = {one["what"]: one for one in json.loads((HERE / "speed.json").read_text("utf-8"))["ratios"]}
+    speed = {
+        one["what"]: one for one in json.loads((HERE / "speed.json").read_text("utf-8"))["ratios"]
+    }
     found = []
     for one in SHIPPED:
         ratio = speed[one["time"]]
@@ -70,7 +84,9 @@ def kept() -> list[dict[str, Any]]:
                 "metric": "twmd",
                 "caution": one["caution"],
                 "time": round(ratio["median"] if ratio["at_most"] else 1 / ratio["median"], 3),
-                "figures": {key: compared(results[f"{key}/{one['measured']}"]) for key in one["data"]},
+                "figures": {
+                    key: compared(results[f"{key}/{one['measured']}"]) for key in one["data"]
+                },
             }
         )
     return found

@@ -6,9 +6,10 @@
     python docs/tuning/make.py ship                         # copies the shipped ones into the package
     python docs/tuning/make.py page                         # no runs: the tables from what is kept
 
-Adapters that are reported on learned from WMT15 and WMT16 only and were chosen on a tenth of those; they stand in
-docs/tuning/adapters. The `mt` of the package learned from WMT15 to WMT18, so nothing here measures it on WMT; `fast`
-saw no human judgement but those of WMT15 and WMT16 (and outputs of WMT18, scored by its teacher).
+Adapters that are reported on learned from WMT15 and WMT16 only and were chosen on a tenth of those;
+they stand in docs/tuning/adapters. The `mt` of the package learned from WMT15 to WMT18, so nothing
+here measures it on WMT; `fast` saw no human judgement but those of WMT15 and WMT16 (and outputs of
+WMT18, scored by its teacher).
 """
 
 from __future__ import annotations
@@ -31,16 +32,28 @@ sys.path.insert(0, str(HERE))
 from tuning_tables import ANALYSIS, KINDS, MADE, OF_KINDS, PAGE, RESULTS, SPEED, page, picture  # noqa: E402
 
 PACKAGE = HERE.parent.parent / "src" / "monge" / "encoders" / "adapters"
-MINI, E5, MPNET, MULTI = "all-MiniLM-L6-v2", "e5-small", "all-mpnet-base-v2", "multilingual-e5-small"
-HONEST, EVERYTHING = ["--train", "wmt15+wmt16"], ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"]
+MINI, E5, MPNET, MULTI = (
+    "all-MiniLM-L6-v2",
+    "e5-small",
+    "all-mpnet-base-v2",
+    "multilingual-e5-small",
+)
+HONEST, EVERYTHING = (
+    ["--train", "wmt15+wmt16"],
+    ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"],
+)
 SIMILAR = ["--train", "similarity:stsb(split=train,pairs=en)"]
 BROAD = [*SIMILAR, "--train", "paraphrase:stsb(split=train,pairs=en)*0.5"]
-"""Beside translations: the similarity of sentences by the metric and by the cosine of mean vectors."""
+"""Beside translations: the similarity of sentences by the metric and by the cosine of mean
+vectors.
+"""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """An adapter: its base model, what `monge tune` is given, and the name under which it is shipped, if it is."""
+    """An adapter: its base model, what `monge tune` is given, and the name under which it is
+    shipped, if it is.
+    """
 
     base: str
     arguments: Sequence[str]
@@ -55,36 +68,80 @@ def _english(*arguments: str) -> list[str]:
 def _german(first: str, second: str) -> list[str]:
     """Graded pairs of sentences in German by one objective, and in English by another."""
     return [
-        *("--train", f"{first}:stsb(split=train,languages=de)", "--dev", "stsb(split=dev,languages=de)"),
-        *("--train", f"{second}:stsb(split=train,languages=en)", "--blocks", "6", "--epochs", "2", "--seed", "1"),
+        *(
+            "--train",
+            f"{first}:stsb(split=train,languages=de)",
+            "--dev",
+            "stsb(split=dev,languages=de)",
+        ),
+        *(
+            "--train",
+            f"{second}:stsb(split=train,languages=en)",
+            "--blocks",
+            "6",
+            "--epochs",
+            "2",
+            "--seed",
+            "1",
+        ),
     ]
 
 
 RECIPES = {
     **{
-        f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed)))
+        f"mini-{seed}": Recipe(
+            MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed))
+        )
         for seed in (1, 2, 3)
     },
-    "e5-8": Recipe(E5, _english(*HONEST, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1")),
-    "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
-    "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
+    "e5-8": Recipe(
+        E5, _english(*HONEST, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1")
+    ),
+    "e5": Recipe(
+        E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")
+    ),
+    "mpnet": Recipe(
+        MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")
+    ),
     "one-block": Recipe(MINI, _english(*HONEST, "--layers", "1", "--epochs", "3", "--seed", "1")),
-    "broad": Recipe(MINI, _english(*HONEST, *BROAD, "--layers", "4", "--epochs", "2", "--seed", "1"), "broad"),
+    "broad": Recipe(
+        MINI, _english(*HONEST, *BROAD, "--layers", "4", "--epochs", "2", "--seed", "1"), "broad"
+    ),
     "mt-mini": Recipe(MINI, _english(*EVERYTHING, "--layers", "4", "--epochs", "2"), "mt"),
-    "mt-e5": Recipe(E5, _english(*EVERYTHING, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"),
-    "mt-mpnet": Recipe(MPNET, _english(*EVERYTHING, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"),
+    "mt-e5": Recipe(
+        E5, _english(*EVERYTHING, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"
+    ),
+    "mt-mpnet": Recipe(
+        MPNET, _english(*EVERYTHING, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"
+    ),
     "fast": Recipe(
         MINI,
         _english(
             *HONEST,
-            *("--train", "distil:wmt18(sample=16000,batch=64)", "--teacher", "twmd", "--teacher-model", f"./{E5}+./e5"),
+            *(
+                "--train",
+                "distil:wmt18(sample=16000,batch=64)",
+                "--teacher",
+                "twmd",
+                "--teacher-model",
+                f"./{E5}+./e5",
+            ),
             *("--layers", "1", "--epochs", "4", "--seed", "1", "--rank", "32", "--rate", "0.001"),
         ),
         "fast",
     ),
     **{
         f"{count}-{seed}": Recipe(
-            MINI, _english("--train", f"wmt15+wmt16(sample={count})", "--layers", "4", *more, "--seed", str(seed))
+            MINI,
+            _english(
+                "--train",
+                f"wmt15+wmt16(sample={count})",
+                "--layers",
+                "4",
+                *more,
+                "--seed",
+                str(seed),
+            ),
         )
         for count, more in ((200, ("--epochs", "8")), (1000, ("--epochs", "4")))
         for seed in (1, 2, 3)
@@ -92,7 +149,12 @@ RECIPES = {
     "sts-mpnet": Recipe(
         MPNET,
         [
-            *("--train", "similarity:stsb(split=train,pairs=en)", "--dev", "stsb(split=dev,pairs=en)"),
+            *(
+                "--train",
+                "similarity:stsb(split=train,pairs=en)",
+                "--dev",
+                "stsb(split=dev,pairs=en)",
+            ),
             *("--blocks", "4", "--epochs", "2", "--seed", "1"),
         ],
         metric="sbert",
@@ -100,8 +162,16 @@ RECIPES = {
     "taught": Recipe(
         MULTI,
         [
-            *("--train", "similarity:stsb(split=train,pairs=de)", "--dev", "stsb(split=dev,pairs=de)"),
-            *("--train", "distil:stsb(split=train,pairs=de/de.aws/de.deepl,teacher=en,neighbours=4)*2"),
+            *(
+                "--train",
+                "similarity:stsb(split=train,pairs=de)",
+                "--dev",
+                "stsb(split=dev,pairs=de)",
+            ),
+            *(
+                "--train",
+                "distil:stsb(split=train,pairs=de/de.aws/de.deepl,teacher=en,neighbours=4)*2",
+            ),
             *("--teacher", "sbert", "--teacher-model", f"./{MPNET}+./sts-mpnet"),
             *("--set", "encoder.prefix=query: ", "--rank", "16", "--epochs", "2", "--seed", "1"),
         ],
@@ -114,7 +184,9 @@ RECIPES = {
 
 GERMAN = {"switches": {"languages": "de", "split": "test"}, "statistic": ["pearson", "spearman"]}
 NOT_BROAD = ("sts12", "sts13", "sts14", "wmt18-all")
-"""Where `broad` is not measured: what the STS benchmark, which it learned from, was drawn from; the largest."""
+"""Where `broad` is not measured: what the STS benchmark, which it learned from, was drawn from; the
+largest.
+"""
 EVERY_METRIC = "twmd", "bertscore", "moverscore", "sbert"
 """What `broad` is measured through: a default model serves them all."""
 
@@ -130,7 +202,9 @@ def train(names: Sequence[str], where: argparse.Namespace) -> None:
     with work_place(where) as place:
         for name in names or RECIPES:
             recipe, folder = RECIPES[name], (MADE / name).resolve()
-            if folder.is_dir() or (not names and (place_of(name).is_dir() or f"wmt17/{name}" in kept)):
+            if folder.is_dir() or (
+                not names and (place_of(name).is_dir() or f"wmt17/{name}" in kept)
+            ):
                 continue
             command = [
                 *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
@@ -144,7 +218,9 @@ def train(names: Sequence[str], where: argparse.Namespace) -> None:
 
 @contextmanager
 def work_place(where: argparse.Namespace) -> Iterator[Path]:
-    """A directory in which models and files have short names, so that cards and signatures name no place."""
+    """A directory in which models and files have short names, so that cards and signatures name no
+    place.
+    """
     with tempfile.TemporaryDirectory() as made:
         place = Path(made)
         for one in (*Path(where.models).iterdir(), *MADE.glob("[!.]*")):
@@ -160,7 +236,9 @@ def ship() -> None:
             shutil.rmtree(place, ignore_errors=True)
             shutil.move(MADE / name, place)
             for file in (place / "card.json", place / "README.md"):
-                file.write_text(file.read_text("utf-8").replace(f"+{name}#", f"+{recipe.shipped}#"), "utf-8")
+                file.write_text(
+                    file.read_text("utf-8").replace(f"+{name}#", f"+{recipe.shipped}#"), "utf-8"
+                )
 
 
 def place_of(name: str) -> Path:
@@ -189,7 +267,11 @@ def measure(keys: Sequence[str], where: argparse.Namespace) -> None:
     with work_place(where) as place:
         os.chdir(place)
         for key, dataset, name in jobs():
-            if (keys and key not in keys) or (not keys and key in kept) or not place_of(name).is_dir():
+            if (
+                (keys and key not in keys)
+                or (not keys and key in kept)
+                or not place_of(name).is_dir()
+            ):
                 continue
             kept[key] = agreement(dataset, name, where)
             RESULTS.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
@@ -201,23 +283,42 @@ def measure(keys: Sequence[str], where: argparse.Namespace) -> None:
 def agreement(dataset: str, name: str, where: argparse.Namespace) -> list[dict[str, Any]]:
     """What `monge evaluate` says of the base model and of the adapter on it, metric by metric.
 
-    All metrics are scored in one pass; each is then tested by itself, its scores coming from the cache.
+    All metrics are scored in one pass; each is then tested by itself, its scores coming from the
+    cache.
     """
     from monge.evaluation import Resampling, Run, Task, evaluate
 
     base = model_of(RECIPES[name].base)
     adapter = RECIPES[name].shipped or MADE / name
     german = RECIPES[name].base == MULTI
-    names = ("sbert", "bertscore", "twmd") if german else EVERY_METRIC if name == "broad" else ("twmd",)
-    both = [[f"{one}[encoder.model={model}]" for model in (base, f"{base}+{adapter}")] for one in names]
-    task = Task(**{"dataset": dataset, "data": where.data, **(GERMAN if german else KINDS[dataset])})
+    names = (
+        ("sbert", "bertscore", "twmd") if german else EVERY_METRIC if name == "broad" else ("twmd",)
+    )
+    both = [
+        [f"{one}[encoder.model={model}]" for model in (base, f"{base}+{adapter}")] for one in names
+    ]
+    task = Task(
+        **{"dataset": dataset, "data": where.data, **(GERMAN if german else KINDS[dataset])}
+    )
     with tempfile.TemporaryDirectory() as made:
         run = Run(where.cache or made)
         if len(both) > 1:
-            evaluate(task, [one for pair in both for one in pair], run=run, resampling=Resampling(resamples=1))
-        found = [evaluate(task, pair, run=run, resampling=Resampling(resamples=1000)).agreements for pair in both]
+            evaluate(
+                task,
+                [one for pair in both for one in pair],
+                run=run,
+                resampling=Resampling(resamples=1),
+            )
+        found = [
+            evaluate(task, pair, run=run, resampling=Resampling(resamples=1000)).agreements
+            for pair in both
+        ]
     return [
-        {"model": which, **_clean(one.to_dict()), "mean_interval": one.mean.to_dict("value", "low", "high", "p_value")}
+        {
+            "model": which,
+            **_clean(one.to_dict()),
+            "mean_interval": one.mean.to_dict("value", "low", "high", "p_value"),
+        }
         for some in found
         for which, one in zip(("before", "after") * len(some), some, strict=False)
     ]
@@ -228,12 +329,21 @@ def analyse_vectors(where: argparse.Namespace) -> None:
     from monge.encoders.opening import open_model
     from monge.evaluation.vectors import analyse
 
-    texts = next(Path(where.data).rglob("newstest2017-deen-ref.en")).read_text("utf-8").splitlines()[:1000]
+    texts = (
+        next(Path(where.data).rglob("newstest2017-deen-ref.en"))
+        .read_text("utf-8")
+        .splitlines()[:1000]
+    )
     found = {}
     for which, model in (("before", "auto"), ("after", f"auto+{MADE / OF_KINDS[0]}")):
-        analysis = analyse(open_model(model, precision="fp32", device="cpu", online=False, unknown="drop"), texts)
+        analysis = analyse(
+            open_model(model, precision="fp32", device="cpu", online=False, unknown="drop"), texts
+        )
         found[which] = {
-            one.centring: [{"name": what.name, "verdict": what.verdict, "why": what.why} for what in one.properties]
+            one.centring: [
+                {"name": what.name, "verdict": what.verdict, "why": what.why}
+                for what in one.properties
+            ]
             for one in analysis.centrings
         }
     ANALYSIS.write_text(json.dumps(found, indent=1) + "\n")
@@ -246,8 +356,12 @@ def _clean(said: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("train", "measure", "ship", "page", "all"), nargs="?", default="all")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", choices=("train", "measure", "ship", "page", "all"), nargs="?", default="all"
+    )
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))

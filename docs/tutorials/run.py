@@ -1,11 +1,12 @@
-"""Runs the commands of the documentation in an empty directory, and compares or writes what they print.
+"""Runs the commands of the documentation in an empty directory, and compares or writes what they
+print.
 
     python docs/tutorials/run.py                # compare: exit 1 where a page shows something else
     python docs/tutorials/run.py --write [PAGE …]   # write what is printed into the pages
 
-A block ```console has commands behind `$ ` and what they print, results and messages as a terminal shows them; `…` on a
-line of its own stands for lines left out. A block ```pycon has Python with `>>> `. Commands of monge run in this
-process, all others in a shell.
+A block ```console has commands behind `$ ` and what they print, results and messages as a terminal
+shows them; `…` on a line of its own stands for lines left out. A block ```pycon has Python with
+`>>> `. Commands of monge run in this process, all others in a shell.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Step:
         """What is run."""
         prompts = (">>> ", "... ") if self.python else ("$ ", "> ")
         lines = [
-            line.removeprefix(prompts[0]) if line.startswith(prompts[0]) else line.removeprefix(prompts[1])
+            line.removeprefix(prompts[0])
+            if line.startswith(prompts[0])
+            else line.removeprefix(prompts[1])
             for line in self.typed
         ]
         return "\n".join(lines)
@@ -67,7 +70,12 @@ def steps(block: str, *, python: bool) -> Iterator[Step]:
             if typed:
                 yield Step(tuple(typed), tuple(shown), python)
             typed, shown = [line], []
-        elif not shown and typed and line.startswith(more.rstrip()) and (python or typed[-1].endswith("\\")):
+        elif (
+            not shown
+            and typed
+            and line.startswith(more.rstrip())
+            and (python or typed[-1].endswith("\\"))
+        ):
             typed.append(line)
         else:
             shown.append(line)
@@ -83,7 +91,11 @@ def printed(step: Step, names: dict[str, object]) -> list[str]:
             _python(step.command, names)
         else:
             _shell(step.command.replace("\\\n", " "), names, heard)
-    return [line.rstrip() for line in heard.getvalue().rstrip("\n").split("\n")] if heard.getvalue().strip() else []
+    return (
+        [line.rstrip() for line in heard.getvalue().rstrip("\n").split("\n")]
+        if heard.getvalue().strip()
+        else []
+    )
 
 
 def _python(source: str, names: dict[str, object]) -> None:
@@ -105,7 +117,9 @@ def _shell(command: str, names: dict[str, object], heard: io.StringIO) -> None:
     place = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = re.sub(r"(^|\| )monge ", rf"\1{shlex.quote(sys.executable)} -m monge ", command)
     environment = {**os.environ, "PATH": place}
-    done = subprocess.run(command, shell=True, text=True, capture_output=True, env=environment, check=False)  # noqa: S602 - our own pages
+    done = subprocess.run(  # noqa: S602
+        command, shell=True, text=True, capture_output=True, env=environment, check=False
+    )
     heard.write(done.stdout + done.stderr)
     names["?"] = done.returncode
 
@@ -134,7 +148,9 @@ def _same(one: str, other: str) -> bool:
 
 
 def play(page: Path, *, write: bool = False) -> list[str]:
-    """Run a page in an empty directory: where it shows something else; `write` puts what is printed into it."""
+    """Run a page in an empty directory: where it shows something else; `write` puts what is printed
+    into it.
+    """
     names: dict[str, object] = {"__name__": "__page__"}
     faults: list[str] = []
 
@@ -144,8 +160,13 @@ def play(page: Path, *, write: bool = False) -> list[str]:
             now = printed(step, names)
             if not agree(step.shown, now):
                 wanted, got = "\n".join(step.shown), "\n".join(now)
-                faults.append(f"{page.name}: {step.command}\n--- the page shows\n{wanted}\n--- printed\n{got}")
-            lines += [*step.typed, *(step.shown if agree(step.shown, now) else _elided(step.shown, now))]
+                faults.append(
+                    f"{page.name}: {step.command}\n--- the page shows\n{wanted}\n--- printed\n{got}"
+                )
+            lines += [
+                *step.typed,
+                *(step.shown if agree(step.shown, now) else _elided(step.shown, now)),
+            ]
         return f"```{found[1]}\n" + "\n".join(lines) + "\n```"
 
     here = Path.cwd()
@@ -163,16 +184,24 @@ def play(page: Path, *, write: bool = False) -> list[str]:
 
 def _elided(shown: tuple[str, ...], now: list[str]) -> list[str]:
     """What is printed; where the page left the rest out from some line on, it is left out again."""
-    return [*now[: len(shown) - 1], ELSE] if shown and shown[-1] == ELSE and len(now) >= len(shown) else now
+    return (
+        [*now[: len(shown) - 1], ELSE]
+        if shown and shown[-1] == ELSE and len(now) >= len(shown)
+        else now
+    )
 
 
 def main() -> int:
     """Play all pages, or those named."""
-    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     reader.add_argument("pages", nargs="*", type=Path, default=PAGES)
     reader.add_argument("--write", action="store_true", help="write what is printed into the pages")
     given = reader.parse_args()
-    faults = [fault for page in given.pages for fault in play(Path(page).resolve(), write=given.write)]
+    faults = [
+        fault for page in given.pages for fault in play(Path(page).resolve(), write=given.write)
+    ]
     if not given.write:
         sys.stdout.write("\n\n".join(faults) + "\n" * bool(faults))
     return int(bool(faults) and not given.write)

@@ -1,4 +1,6 @@
-"""bert-score as its documentation uses it: a file of candidates, a file of references, a figure of one pair."""
+"""bert-score as its documentation uses it: a file of candidates, a file of references, a figure of
+one pair.
+"""
 
 from pathlib import Path
 
@@ -16,6 +18,9 @@ print(f"system P {P.mean():.4f} R {R.mean():.4f} F1 {F1.mean():.4f}, {tuple(F1.s
 
 scorer = BERTScorer(model_type=model, num_layers=4, idf=True, idf_sents=references)
 P, R, F1 = scorer.score(candidates, references)
-print(f"with idf F1 {F1.mean():.4f}, the first pairs {', '.join(f'{one:.4f}' for one in F1[:3].tolist())}")
+print(
+    f"with idf F1 {F1.mean():.4f}, the first pairs "
+    f"{', '.join(f'{one:.4f}' for one in F1[:3].tolist())}"
+)
 P, R, F1 = scorer.score(candidates[:1], [[references[0], references[1]]])
 print(f"against two references F1 {F1.item():.4f}")

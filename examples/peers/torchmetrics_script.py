@@ -1,4 +1,6 @@
-"""torchmetrics as its documentation uses it: batches in a loop, then the numbers of all pairs; and its function."""
+"""torchmetrics as its documentation uses it: batches in a loop, then the numbers of all pairs; and
+its function.
+"""
 
 from pathlib import Path
 
@@ -18,5 +20,7 @@ for start in range(0, len(preds), 12):
 found = metric.compute()
 print(f"f1 {found['f1'].mean():.4f} of {tuple(found['f1'].shape)} pairs")
 
-found = bert_score(["hello there", "general kenobi"], ["hello there", "master kenobi"], model, num_layers=4)
+found = bert_score(
+    ["hello there", "general kenobi"], ["hello there", "master kenobi"], model, num_layers=4
+)
 print(f"f1 of each pair {', '.join(f'{one:.4f}' for one in found['f1'].tolist())}")

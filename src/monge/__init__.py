@@ -1,6 +1,7 @@
 """monge: evaluate generated text by optimal transport, and get the same number tomorrow.
 
-Names are imported when they are first asked for, so that `import monge` and `monge --help` are quick.
+Names are imported when they are first asked for, so that `import monge` and `monge --help` are
+quick.
 """
 
 from importlib import import_module
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "monge.api": (
-        "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+        "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats",
+        "score", "score_segments",
         "show",
     ),
     "monge.cluster": ("score_dataset",),
@@ -45,8 +47,10 @@ _HOMES = {
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
-    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result", "Results", "Segment",
-    "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load", "load_stats",
+    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result",
+    "Results", "Segment",
+    "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load",
+    "load_stats",
     "recommend", "save_stats", "score", "score_dataset", "score_segments", "show",
 ]  # fmt: skip
 

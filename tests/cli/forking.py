@@ -1,7 +1,9 @@
-"""A process that has loaded what is slow to load, and forks a `monge` for every request: one JSON line each.
+"""A process that has loaded what is slow to load, and forks a `monge` for every request: one JSON
+line each.
 
-A request says the arguments, the directory, and what standard input, output and error are (paths: of files or of
-pseudo-terminals). It is answered by two lines: the process' number, then its exit code.
+A request says the arguments, the directory, and what standard input, output and error are (paths:
+of files or of pseudo-terminals). It is answered by two lines: the process' number, then its exit
+code.
 """
 
 import gc
@@ -21,7 +23,9 @@ gc.freeze()
 
 
 def child(request):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that Ctrl-C is ignored
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a job in the background inherits that Ctrl-C is ignored
     os.chdir(request["cwd"])
     for number, path in enumerate(request["streams"]):
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOCTTY, 0o644)

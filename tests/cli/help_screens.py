@@ -1,4 +1,6 @@
-"""What `--help` of every verb shows at 80 and at 120 columns, kept in tests/cli/help; run to write it anew."""
+"""What `--help` of every verb shows at 80 and at 120 columns, kept in tests/cli/help; run to write
+it anew.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What every refusal looks like: the right exit code, one line that names the place, nothing on standard output."""
+"""What every refusal looks like: the right exit code, one line that names the place, nothing on
+standard output.
+"""
 
 from __future__ import annotations
 

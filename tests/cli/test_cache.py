@@ -12,7 +12,19 @@ import sys
 import time
 from pathlib import Path
 
-SCORE = ("score", "-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt", "-m", "twmd", "-m", "moverscore")
+SCORE = (
+    "score",
+    "-t",
+    "system-a.txt",
+    "-t",
+    "system-b.txt",
+    "-r",
+    "reference.txt",
+    "-m",
+    "twmd",
+    "-m",
+    "moverscore",
+)
 JSON = ("--format", "json", "--segments")
 
 
@@ -55,7 +67,9 @@ def test_a_cache_that_keeps_nothing_is_one_line_beside_the_scores(monge, workpla
     before = Path("kept/monge-cache.sqlite").read_bytes()
     found = monge(*SCORE, *JSON, "--cache", "kept")
     assert (found.code, found.out) == (0, plain.out)
-    assert found.err.startswith("monge: cache kept: its monge-cache.sqlite was written by another version")
+    assert found.err.startswith(
+        "monge: cache kept: its monge-cache.sqlite was written by another version"
+    )
     assert found.err.count("\n") == 1
     assert Path("kept/monge-cache.sqlite").read_bytes() == before
     told = monge("cache", "info", "kept")
@@ -69,20 +83,55 @@ def test_cache_of_nowhere(monge, tmp_path):
 
 
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(monge, tmp_path, tiny_bert):
-    words = ["the", "cat", "sat", "on", "mat", "dog", "ran", "to", "house", "and", "slept", "hello", "world"]
+    words = [
+        "the",
+        "cat",
+        "sat",
+        "on",
+        "mat",
+        "dog",
+        "ran",
+        "to",
+        "house",
+        "and",
+        "slept",
+        "hello",
+        "world",
+    ]
     draw = random.Random(1)
     for name in ("h", "r"):
         lines = [" ".join(draw.choices(words, k=8)) for _ in range(20_000)]
         Path(name).write_text("\n".join(lines) + "\n")
-    command = ["score", "-t", "h", "-r", "r", "-m", "bertscore", "--model", str(tiny_bert), *JSON, "-q"]
+    command = [
+        "score",
+        "-t",
+        "h",
+        "-r",
+        "r",
+        "-m",
+        "bertscore",
+        "--model",
+        str(tiny_bert),
+        *JSON,
+        "-q",
+    ]
     assert monge(*command, "-o", "whole.json").code == 0
     process = subprocess.Popen(
-        [sys.executable, "-c", "from monge.cli.main import main; main()", *command, "-o", "out.json"],
+        [
+            sys.executable,
+            "-c",
+            "from monge.cli.main import main; main()",
+            *command,
+            "-o",
+            "out.json",
+        ],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     journal = tmp_path / "out.json.partial" / "monge-cache.sqlite-wal"
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and not (journal.exists() and journal.stat().st_size > 200_000):
+    while time.monotonic() < deadline and not (
+        journal.exists() and journal.stat().st_size > 200_000
+    ):
         assert process.poll() is None, "the run ended before it could be interrupted"
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -100,7 +149,11 @@ def test_jsonl_streams_segments_then_results(monge):
     assert [row["type"] for row in rows] == ["segment"] * 24 + ["result"] * 4
     whole = json.loads(monge(*SCORE, *JSON).out)["results"]
     for result in whole:
-        mine = [r for r in rows[:24] if (r["metric"], r["system"]) == (result["metric"], result["system"])]
-        assert [{k: row[k] for k in ("id", "score", "parts", "reference", "flags")} for row in mine] == result[
-            "segments"
+        mine = [
+            r
+            for r in rows[:24]
+            if (r["metric"], r["system"]) == (result["metric"], result["system"])
         ]
+        assert [
+            {k: row[k] for k in ("id", "score", "parts", "reference", "flags")} for row in mine
+        ] == result["segments"]

@@ -14,11 +14,23 @@ FILES = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf")
     [
         (("--engine", "spark"), "--engine takes local, ray, got 'spark'"),
         (("--workers", "2"), "--workers is about workers: give it with --engine ray"),
-        (("--engine", "ray", "-o", "out", "--workers", "0"), "--workers takes a number from 1 on, or auto; got '0'"),
+        (
+            ("--engine", "ray", "-o", "out", "--workers", "0"),
+            "--workers takes a number from 1 on, or auto; got '0'",
+        ),
         (("--engine", "ray"), "--engine ray writes parts: give -o DIRECTORY"),
-        (("--engine", "ray", "-o", "out", "--on-bad-row", "skip"), "--on-error takes fail, count, got 'skip'"),
-        (("--engine", "ray", "-o", "out.tsv", "-f", "jsonl"), "out.tsv is no name for a file in the format jsonl"),
-        (("--engine", "ray", "-o", "out", "-f", "latex"), "--engine ray writes parts as parquet, jsonl, tsv"),
+        (
+            ("--engine", "ray", "-o", "out", "--on-bad-row", "skip"),
+            "--on-error takes fail, count, got 'skip'",
+        ),
+        (
+            ("--engine", "ray", "-o", "out.tsv", "-f", "jsonl"),
+            "out.tsv is no name for a file in the format jsonl",
+        ),
+        (
+            ("--engine", "ray", "-o", "out", "-f", "latex"),
+            "--engine ray writes parts as parquet, jsonl, tsv",
+        ),
         (("--engine", "ray", "-o", "out", "--dry-run"), "--dry-run tells of a run on this machine"),
     ],
 )
@@ -45,7 +57,9 @@ def test_several_tables_are_for_ray(monge, workplace):
     ],
 )
 def test_without_the_extra_it_says_what_to_install(monge, workplace, monkeypatch, arguments):
-    (workplace / "judged.tsv").write_text("hypothesis\treference\thuman\na\tb\t1\nb\tb\t2\nc\td\t3\n")
+    (workplace / "judged.tsv").write_text(
+        "hypothesis\treference\thuman\na\tb\t1\nb\tb\t2\nc\td\t3\n"
+    )
     monkeypatch.setitem(sys.modules, "ray", None)
     found = monge(*arguments)
     assert found.code == 2

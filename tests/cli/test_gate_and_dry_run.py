@@ -21,7 +21,8 @@ def ok(found):
     return found.out
 
 
-# --- gates ---------------------------------------------------------------------------------------------------------
+# --- gates
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_gate_names_the_worst_segments(monge, workplace):
@@ -30,16 +31,22 @@ def test_a_gate_names_the_worst_segments(monge, workplace):
     found = monge(*BASIC, "--fail-under", "99.5")
     assert found.code == 4 and "chrf" in found.out
     first, *others = found.err.splitlines()
-    assert re.fullmatch(r"monge: chrf of system-a.txt: [0-9.]+ is below 99.5; its worst 5 segment\(s\):", first)
+    assert re.fullmatch(
+        r"monge: chrf of system-a.txt: [0-9.]+ is below 99.5; its worst 5 segment\(s\):", first
+    )
     texts = lines(workplace / "system-a.txt")
     for line, row in zip(others, worst, strict=True):
-        assert line.startswith(f"monge:   id {row['id']}  {row['score']:.4f}  {texts[int(row['id']) - 1][:30]}")
+        assert line.startswith(
+            f"monge:   id {row['id']}  {row['score']:.4f}  {texts[int(row['id']) - 1][:30]}"
+        )
 
 
 def test_a_gate_of_a_distance_is_from_above(monge):
     rows = json.loads(ok(monge("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "ter", "--segments", "-f",
                                "json")))["results"][0]["segments"]  # fmt: skip
-    found = monge("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "ter", "--fail-under", "0")
+    found = monge(
+        "score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "ter", "--fail-under", "0"
+    )
     highest = max(rows, key=lambda row: row["score"])
     assert found.code == 4
     assert "is above 0" in found.err and f"id {highest['id']}  " in found.err.splitlines()[1]
@@ -58,7 +65,17 @@ def test_a_gate_of_a_distance_is_from_above(monge):
 )
 def test_gates_by_metric(monge, given, code):
     gates = [word for one in given for word in ("--fail-under", one)]
-    line = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf[beta=1]", "-m", "sentbleu")
+    line = (
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+        "-m",
+        "chrf[beta=1]",
+        "-m",
+        "sentbleu",
+    )
     assert monge(*line, *gates).code == code
 
 
@@ -78,7 +95,8 @@ def test_a_gate_that_makes_no_sense(monge, given, message):
     assert message in found.err and found.err.count("\n") == 1
 
 
-# --- dry runs ------------------------------------------------------------------------------------------------------
+# --- dry runs
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(monge, workplace):
@@ -96,8 +114,14 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(monge, workplace):
         "-m",
         "chrf",
     )
-    found = json.loads(ok(monge(*line, "--dry-run", "--cache", "kept", "-o", "out.txt", "-f", "json")))["dry_run"]
-    texts = {one for name in ("system-a", "system-b", "reference") for one in lines(workplace / f"{name}.txt")}
+    found = json.loads(
+        ok(monge(*line, "--dry-run", "--cache", "kept", "-o", "out.txt", "-f", "json"))
+    )["dry_run"]
+    texts = {
+        one
+        for name in ("system-a", "system-b", "reference")
+        for one in lines(workplace / f"{name}.txt")
+    }
     assert found["read"] == "system-a.txt, system-b.txt, reference.txt: 12 segments of 2 system(s)"
     assert found["fit"] == "idf of references (moverscore)"
     assert re.fullmatch(rf"{len(texts)} distinct texts, about \d+ pieces", found["encode"])
@@ -117,7 +141,17 @@ def test_a_dry_run_is_about_right(monge, workplace):
 
 
 def test_a_dry_run_tells_what_a_cache_holds_and_leaves_it(monge, workplace):
-    line = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "bertscore", "--cache", "kept")
+    line = (
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+        "-m",
+        "bertscore",
+        "--cache",
+        "kept",
+    )
     assert monge(*line).code == 0
     before = {path.name: path.read_bytes() for path in (workplace / "kept").iterdir()}
     assert "kept: holds 6 scores and 12 vectors" in ok(monge(*line, "--dry-run"))
@@ -130,7 +164,10 @@ def test_a_dry_run_loads_no_torch(workplace):
         "code = run('score -t system-a.txt -r reference.txt --dry-run'.split()); "
         "sys.exit(code or 'torch' in sys.modules or 'transformers' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 def test_a_dry_run_finds_mistakes(monge, workplace):

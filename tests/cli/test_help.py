@@ -1,4 +1,6 @@
-"""Help as a stranger meets it: kept screens, groups in order, defaults, examples that work, and quick."""
+"""Help as a stranger meets it: kept screens, groups in order, defaults, examples that work, and
+quick.
+"""
 
 from __future__ import annotations
 

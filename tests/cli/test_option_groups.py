@@ -1,4 +1,6 @@
-"""Bundles of options: the command line shows each option in its place, the command gets them as one value."""
+"""Bundles of options: the command line shows each option in its place, the command gets them as one
+value.
+"""
 
 from __future__ import annotations
 

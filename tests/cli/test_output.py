@@ -28,11 +28,15 @@ def ok(found):
     return found.out
 
 
-# --- texts beside scores -------------------------------------------------------------------------------------------
+# --- texts beside scores
+# -------------------------------------------------------------------------------------------
 
 
 def test_texts_stand_beside_their_scores(monge, workplace):
-    texts = {name: lines(workplace / f"{name}.txt") for name in ("system-b", "reference", "reference-2", "source-de")}
+    texts = {
+        name: lines(workplace / f"{name}.txt")
+        for name in ("system-b", "reference", "reference-2", "source-de")
+    }
     plain = json.loads(ok(monge(*BOTH, "--segments", "-f", "json")))["results"][1]["segments"]
     found = json.loads(ok(monge(*BOTH, "--with-texts", "-f", "json")))["results"][1]["segments"]
     for k, (row, bare) in enumerate(zip(found, plain, strict=True)):
@@ -55,16 +59,24 @@ def test_streamed_lines_carry_texts_as_whole_ones_do(monge, workplace):
 def test_tsv_with_texts_can_be_scored_again(monge, workplace):
     assert monge(*BOTH, "--with-texts", "-f", "tsv", "-o", "scored.tsv").code == 0
     first = json.loads(ok(monge(*BOTH, "--segments", "-f", "json")))["results"]
-    again = json.loads(ok(monge("score", "scored.tsv", "-m", "chrf", "--segments", "-f", "json")))["results"]
+    again = json.loads(ok(monge("score", "scored.tsv", "-m", "chrf", "--segments", "-f", "json")))[
+        "results"
+    ]
     assert [one["segments"] for one in again] == [one["segments"] for one in first]
 
 
 def test_parquet(monge, workplace):
     pyarrow = pytest.importorskip("pyarrow.parquet")
-    assert monge(*BOTH, "-m", "sbert", "--with-texts", "-f", "parquet", "-o", "out.parquet").out == ""
+    assert (
+        monge(*BOTH, "-m", "sbert", "--with-texts", "-f", "parquet", "-o", "out.parquet").out == ""
+    )
     table = pyarrow.read_table("out.parquet")
     results = json.loads(ok(monge(*BOTH, "-m", "sbert", "--with-texts", "-f", "json")))["results"]
-    rows = [{"metric": one["metric"], "system": one["system"], **row} for one in results for row in one["segments"]]
+    rows = [
+        {"metric": one["metric"], "system": one["system"], **row}
+        for one in results
+        for row in one["segments"]
+    ]
     for row in rows:
         best = row.pop("reference")
         row.update(row.pop("parts"), best_reference=best + 1 if best >= 0 else None)
@@ -73,13 +85,18 @@ def test_parquet(monge, workplace):
     assert [one["signature"] for one in about["results"]] == [one["signature"] for one in results]
     bare = monge(*BASIC, "-f", "parquet", "-o", "bare.parquet")
     assert bare.code == 0 and "hypothesis" not in pyarrow.read_table("bare.parquet").column_names
-    assert sorted(path.name for path in workplace.glob("*parquet*")) == ["bare.parquet", "out.parquet"]
+    assert sorted(path.name for path in workplace.glob("*parquet*")) == [
+        "bare.parquet",
+        "out.parquet",
+    ]
 
 
 def test_parquet_needs_a_file(monge):
     found = monge(*BASIC, "-f", "parquet")
     assert (found.code, found.out) == (2, "")
-    assert found.err == "monge: --format parquet writes a file, not a stream: give -o FILE.parquet\n"
+    assert (
+        found.err == "monge: --format parquet writes a file, not a stream: give -o FILE.parquet\n"
+    )
 
 
 def test_parquet_without_its_library(monge, monkeypatch):
@@ -90,20 +107,32 @@ def test_parquet_without_its_library(monge, monkeypatch):
 
 def test_people_count_from_one(monge):
     """Which of several references was the best is told as people count them."""
-    line = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-r", "reference-2.txt", "-m", "sbert")
+    line = (
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+        "-r",
+        "reference-2.txt",
+        "-m",
+        "sbert",
+    )
     rows = ok(monge(*line, "--segments", "-f", "tsv")).splitlines()
     at = rows[0].split("\t").index("best_reference")
     assert {row.split("\t")[at] for row in rows[1:]} == {"1", "2"}
     assert [row.split("\t")[2] for row in rows[1:]] == list("123456")
 
 
-# --- the same formats everywhere -----------------------------------------------------------------------------------
+# --- the same formats everywhere
+# -----------------------------------------------------------------------------------
 
 CHRF = "metric:chrf|options:char_order=6,word_order=0,beta=2|lib:sacrebleu|nrefs:1|version:2.6.0|monge:0.1.0"
 LISTS = {
     "compare": "compare -t system-a.txt -t system-b.txt -r reference.txt -m chrf --resamples 50",
     "evaluate": "evaluate table --data judged.tsv -m chrf -m bleu --resamples 50",
-    "sensitivity": "sensitivity table --data judged.tsv -m bertscore --factor stopwords --resamples 50",
+    "sensitivity": "sensitivity table --data judged.tsv -m bertscore --factor stopwords "
+    "--resamples 50",
     "sweep": "sweep table --data judged.tsv -m bertscore --vary layers=1,2 --resamples 50",
     "explain": "explain cat dog",
     "analyse": "analyse reference.txt --pairs 20 --contexts 2",
@@ -115,15 +144,36 @@ LISTS = {
     "cache info": "cache info .",
     "dry run": "score -t system-a.txt -r reference.txt --dry-run",
 }
-BEGINS = {"text": "", "json": "{", "jsonl": "{", "tsv": "", "markdown": "", "latex": "", "html": "<!DOCTYPE html>"}
-HOLDS = {"text": "", "json": "}", "jsonl": "}", "tsv": "\t", "markdown": "| --- |", "latex": r"\toprule", "html": "<t"}
+BEGINS = {
+    "text": "",
+    "json": "{",
+    "jsonl": "{",
+    "tsv": "",
+    "markdown": "",
+    "latex": "",
+    "html": "<!DOCTYPE html>",
+}
+HOLDS = {
+    "text": "",
+    "json": "}",
+    "jsonl": "}",
+    "tsv": "\t",
+    "markdown": "| --- |",
+    "latex": r"\toprule",
+    "html": "<t",
+}
 
 
 @pytest.fixture
 def judged(workplace):
     hypotheses, references = lines(workplace / "system-a.txt"), lines(workplace / "reference.txt")
-    rows = [f"{h}\t{r}\t{k * 7 % 5}" for k, (h, r) in enumerate(zip(hypotheses, references, strict=True))]
-    (workplace / "judged.tsv").write_text("\n".join(["hypothesis\treference\thuman", *rows]) + "\n", "utf-8")
+    rows = [
+        f"{h}\t{r}\t{k * 7 % 5}"
+        for k, (h, r) in enumerate(zip(hypotheses, references, strict=True))
+    ]
+    (workplace / "judged.tsv").write_text(
+        "\n".join(["hypothesis\treference\thuman", *rows]) + "\n", "utf-8"
+    )
 
 
 @pytest.mark.parametrize("verb", LISTS)
@@ -132,7 +182,9 @@ def test_every_verb_has_every_format(monge, judged, monkeypatch, verb):
     assert monge(*BASIC, "--cache", ".").code == 0
     for form in STUDY_FORMATS:
         shown = ok(monge(*line, "-f", form))
-        assert shown.startswith(BEGINS[form]) and shown.endswith("\n") and HOLDS[form] in shown, form
+        assert shown.startswith(BEGINS[form]) and shown.endswith("\n") and HOLDS[form] in shown, (
+            form
+        )
         if form in ("json", "jsonl"):
             assert all(json.loads(one) for one in shown.splitlines())
         if form == "tsv":
@@ -148,18 +200,22 @@ def test_an_unknown_format_says_where_it_comes_from(monge, monkeypatch):
     assert "got 'yaml' (from MONGE_FORMAT)" in monge("metrics").err
 
 
-# --- signatures ----------------------------------------------------------------------------------------------------
+# --- signatures
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "metric", ["twmd", "moverscore", "chrf[beta=1]", "sentsim", "twmd-b[layers=2,units.stopwords=en]"]
+    "metric",
+    ["twmd", "moverscore", "chrf[beta=1]", "sentsim", "twmd-b[layers=2,units.stopwords=en]"],
 )
 def test_a_short_signature_replays_to_the_same_segments(monge, metric):
     line = ("score", "-t", "system-a.txt", "-r", "reference.txt")
     shown = ok(monge(*line, "-m", metric))
     short = re.search(r"^signature  (.*)$", shown, re.M)[1]
     long = json.loads(ok(monge(*line, "-m", metric, "--segments", "-f", "json")))["results"][0]
-    again = json.loads(ok(monge(*line, "--signature", short, "--segments", "-f", "json")))["results"][0]
+    again = json.loads(ok(monge(*line, "--signature", short, "--segments", "-f", "json")))[
+        "results"
+    ][0]
     assert again == long
     assert not short.startswith("metric:") and len(short) < len(long["signature"]) / 1.5
     assert ok(monge("signature", "diff", short, long["signature"])) == ""
@@ -199,7 +255,11 @@ def test_a_short_signature_with_other_statistics_is_refused(monge):
 @pytest.mark.parametrize("verb", ["score", "compare", "explain"])
 def test_signatures_are_one_line_at_a_narrow_terminal(outside, verb):
     """Eighty columns, as the shell says."""
-    texts = ("cat", "dog") if verb == "explain" else ("-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt")
+    texts = (
+        ("cat", "dog")
+        if verb == "explain"
+        else ("-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt")
+    )
     found = outside(verb, *texts, "--signature-form", "long", env={"COLUMNS": "80"})
     signature = re.search(r"^signature  (metric:.*)$", ok(found), re.M)[1]
     assert len(signature) > 300 and signature.count("|monge:") == 1
@@ -210,7 +270,8 @@ def test_signature_forms(monge):
     assert (found.code, found.err) == (2, "monge: --signature-form takes short, long, got 'tiny'\n")
 
 
-# --- settings ------------------------------------------------------------------------------------------------------
+# --- settings
+# ------------------------------------------------------------------------------------------------------
 
 
 def signature_of(monge, *arguments):
@@ -219,7 +280,9 @@ def signature_of(monge, *arguments):
 
 
 def test_settings_of_a_lexical_metric(monge):
-    assert signature_of(monge, "-m", "chrf", "--set", "beta=1") == signature_of(monge, "-m", "chrf[beta=1]")
+    assert signature_of(monge, "-m", "chrf", "--set", "beta=1") == signature_of(
+        monge, "-m", "chrf[beta=1]"
+    )
 
 
 def test_settings_apply_where_they_can_and_one_note_says_so(monge):
@@ -229,12 +292,26 @@ def test_settings_apply_where_they_can_and_one_note_says_so(monge):
         *signature_of(monge, "-m", "twmd[layers=3]"),
     ]
     found = monge("score", "-t", "system-a.txt", "-r", "reference.txt", *both)
-    assert found.err == "monge: layers=3 applies to twmd, not to bleu; lowercase=yes applies to bleu, not to twmd\n"
+    assert (
+        found.err
+        == "monge: layers=3 applies to twmd, not to bleu; lowercase=yes applies to bleu, not to "
+        "twmd\n"
+    )
     assert monge("score", "-t", "system-a.txt", "-r", "reference.txt", *both, "-q").err == ""
 
 
 def test_settings_apply_where_they_can_in_a_comparison(monge):
-    line = ("compare", "-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt", "--resamples", "50")
+    line = (
+        "compare",
+        "-t",
+        "system-a.txt",
+        "-t",
+        "system-b.txt",
+        "-r",
+        "reference.txt",
+        "--resamples",
+        "50",
+    )
     found = monge(*line, "-m", "chrf", "-m", "twmd", "--set", "layers=1", "-f", "json")
     assert "|layers:1|" in json.loads(ok(found))["results"][1]["signature"]
     assert found.err == "monge: layers=1 applies to twmd, not to chrf\n"
@@ -243,10 +320,19 @@ def test_settings_apply_where_they_can_in_a_comparison(monge):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-m", "bleu", "-m", "chrf", "--set", "layers=3"), "--set layers=3: none of bleu, chrf has 'layers'"),
-        (("-m", "bleu", "-m", "twmd", "--set", "layrs=3"), "none of bleu, twmd has 'layrs'; did you mean layers?"),
+        (
+            ("-m", "bleu", "-m", "chrf", "--set", "layers=3"),
+            "--set layers=3: none of bleu, chrf has 'layers'",
+        ),
+        (
+            ("-m", "bleu", "-m", "twmd", "--set", "layrs=3"),
+            "none of bleu, twmd has 'layrs'; did you mean layers?",
+        ),
         (("-m", "bleu", "-m", "chrf", "--set", "betta=3"), "'betta'; did you mean beta?"),
-        (("-m", "bleu", "--set", "layers=3"), "bleu compares words, not vectors: it has no 'layers'"),
+        (
+            ("-m", "bleu", "--set", "layers=3"),
+            "bleu compares words, not vectors: it has no 'layers'",
+        ),
         (("-m", "chrf", "--set", "betta=3"), "unknown chrf option 'betta'; did you mean beta?"),
         (("-m", "bleu", "-m", "twmd", "--set", "layers=deep"), "layers takes"),
     ],
@@ -257,7 +343,8 @@ def test_a_setting_that_fits_nothing(monge, arguments, message):
     assert message in found.err and found.err.count("\n") == 1
 
 
-# --- notes, colours, versions --------------------------------------------------------------------------------------
+# --- notes, colours, versions
+# --------------------------------------------------------------------------------------
 
 
 def test_more_notes(monge):
@@ -270,7 +357,12 @@ def test_more_notes(monge):
 
 @pytest.mark.parametrize(
     ("variables", "coloured"),
-    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False)],
+    [
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"TERM": "dumb"}, False),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+    ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals of POSIX")
 def test_colours_at_a_terminal(workplace, variables, coloured):
@@ -286,10 +378,16 @@ def test_colours_by_force(outside, variables):
 def at_terminal(workplace, variables):
     """What a command writes to a terminal that is both of its streams."""
     ours, theirs = os.openpty()
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")
+    }
     command = [sys.executable, "-c", "from monge.cli.main import main; main()", *BASIC]
     with subprocess.Popen(
-        command, cwd=workplace, env={**kept, "TERM": "xterm", **variables}, stdout=theirs, stderr=theirs
+        command,
+        cwd=workplace,
+        env={**kept, "TERM": "xterm", **variables},
+        stdout=theirs,
+        stderr=theirs,
     ) as process:
         os.close(theirs)
         shown = b""
@@ -307,7 +405,8 @@ def test_versions(monge):
     assert ok(monge("-V")) == ok(monge("--version")) != ""
 
 
-# --- completion ----------------------------------------------------------------------------------------------------
+# --- completion
+# ----------------------------------------------------------------------------------------------------
 
 
 def completed(line, shell="fish"):
@@ -318,7 +417,9 @@ def completed(line, shell="fish"):
     )
     environment = {**os.environ, "MONGE_COMPLETE": shell, "COMP_LINE": line}
     arguments = [] if shell == "bash" else words
-    found = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environment, capture_output=True, check=True
+    )
     return found.stdout.decode().splitlines()
 
 
@@ -358,12 +459,18 @@ def test_completion_is_installed_once(monge, tmp_path, monkeypatch, shell):
 
 def test_completion_of_an_unknown_shell(monge):
     found = monge("completion", "install", "fsh")
-    assert (found.code, found.err) == (2, "monge: unknown shell 'fsh'; did you mean fish? (shells: bash, fish, zsh)\n")
+    assert (found.code, found.err) == (
+        2,
+        "monge: unknown shell 'fsh'; did you mean fish? (shells: bash, fish, zsh)\n",
+    )
 
 
 def test_the_script_of_bash_works():
     script = subprocess.run(
-        ["bash", "--norc", "-c", _IN_BASH], env={**os.environ, "PY": sys.executable}, capture_output=True, check=True
+        ["bash", "--norc", "-c", _IN_BASH],
+        env={**os.environ, "PY": sys.executable},
+        capture_output=True,
+        check=True,
     )
     assert script.stdout.decode().split() == ["score"]
 

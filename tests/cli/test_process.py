@@ -17,7 +17,9 @@ MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX process times")
 def test_help_is_quick(workplace):
-    """Half a second of work: processor time, since a busy machine says nothing about the command."""
+    """Half a second of work: processor time, since a busy machine says nothing about the
+    command.
+    """
     best = float("inf")
     for _ in range(5):
         process = subprocess.Popen([*MONGE, "--help"], stdout=subprocess.PIPE)
@@ -36,7 +38,8 @@ def test_help_is_quick(workplace):
 )
 def test_heavy_libraries_wait_until_they_are_needed(module):
     code = (
-        f"import sys, {module}; print(*[m for m in ('torch', 'transformers', 'scipy.stats', 'ot') if m in sys.modules])"
+        f"import sys, {module}; print(*[m for m in ('torch', 'transformers', 'scipy.stats', "
+        f"'ot') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""
@@ -44,13 +47,28 @@ def test_heavy_libraries_wait_until_they_are_needed(module):
 
 ENVIRONMENTS = [
     {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"},
-    {"PYTHONHASHSEED": "1", "LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "PYTHONIOENCODING": "latin-1"},
+    {
+        "PYTHONHASHSEED": "1",
+        "LC_ALL": "tr_TR.UTF-8",
+        "TZ": "Asia/Tokyo",
+        "PYTHONIOENCODING": "latin-1",
+    },
     {"PYTHONHASHSEED": "4242", "LC_ALL": "POSIX", "TZ": "America/New_York", "PYTHONUTF8": "0"},
 ]
 
 
 def test_results_do_not_depend_on_the_environment(outside):
-    arguments = ("score", "-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt", "--segments", "--ci")
+    arguments = (
+        "score",
+        "-t",
+        "system-a.txt",
+        "-t",
+        "system-b.txt",
+        "-r",
+        "reference.txt",
+        "--segments",
+        "--ci",
+    )
     metrics = [one for name in ("moverscore", "twmd-b", "emd") for one in ("-m", name)]
     found = [outside(*arguments, *metrics, "-f", "text", env=env) for env in ENVIRONMENTS]
     assert [(one.code, one.err) for one in found] == [(0, "")] * 3
@@ -60,7 +78,9 @@ def test_results_do_not_depend_on_the_environment(outside):
 
 def test_closed_pipe_is_no_error(workplace):
     line = "score -t system-a.txt -r reference.txt -f json --segments"
-    process = subprocess.Popen([*MONGE, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace)
+    process = subprocess.Popen(
+        [*MONGE, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace
+    )
     process.stdout.close()
     _, err = process.communicate(timeout=200)
     assert process.returncode in (0, 141)
@@ -68,10 +88,14 @@ def test_closed_pipe_is_no_error(workplace):
 
 
 def test_closed_pipe_while_much_is_written(workplace):
-    """More than a pipe holds, so that the command itself meets the closed pipe, not the last flush."""
+    """More than a pipe holds, so that the command itself meets the closed pipe, not the last
+    flush.
+    """
     (workplace / "many.txt").write_text("a b\n" * 3000, "utf-8")
     line = "score -t many.txt -r many.txt -m sbert -f jsonl --segments"
-    process = subprocess.Popen([*MONGE, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace)
+    process = subprocess.Popen(
+        [*MONGE, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace
+    )
     assert process.stdout.readline()
     process.stdout.close()
     err = process.stderr.read()
@@ -87,9 +111,12 @@ def test_interrupt_is_130(workplace):
     )
     line = "score -t large.txt -r large.txt -m twmd -o out.json -f json"
     (workplace / "out.json").write_text("as it was", "utf-8")
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # ignored in background jobs
+    # ignored in background jobs
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     command = [*MONGE[:-1], f"{heard}; {MONGE[-1]}", *line.split()]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace
+    )
     journal = workplace / "out.json.partial" / "monge-cache.sqlite"
     try:
         deadline = time.monotonic() + 120
@@ -114,7 +141,9 @@ def test_file_names_that_are_not_utf8(workplace):
     with open(raw, "wb") as file:  # noqa: PTH123
         file.write((workplace / "system-a.txt").read_bytes())
     arguments = [b"score", b"-t", raw, b"-r", b"reference.txt", b"-f", b"json"]
-    found = subprocess.run([*map(os.fsencode, MONGE), *arguments], cwd=workplace, capture_output=True, check=False)
+    found = subprocess.run(
+        [*map(os.fsencode, MONGE), *arguments], cwd=workplace, capture_output=True, check=False
+    )
     assert found.returncode == 0, found.stderr
     assert found.stderr == b""
     write_text("out.txt", os.fsdecode(b"hyp\xff.txt\n"))
@@ -127,7 +156,8 @@ def test_standard_input_closed(workplace):
         [
             "sh",
             "-c",
-            f'"{sys.executable}" -c "from monge.cli.main import main; main()" score -t - -r reference.txt <&-',
+            f'"{sys.executable}" -c "from monge.cli.main import main; main()" score -t - -r '
+            f"reference.txt <&-",
         ],
         cwd=workplace,
         capture_output=True,

@@ -86,8 +86,12 @@ def test_a_signature_that_does_not_fit_is_refused(monge, what, key, value):
         ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer is"),
     ],
 )
-def test_a_changed_configuration_is_signed_and_refuses_the_old_signature(monge, model_copy, file, settings, what):
-    """Before: all of these moved the score, under one signature, and `--cache` gave the old score."""
+def test_a_changed_configuration_is_signed_and_refuses_the_old_signature(
+    monge, model_copy, file, settings, what
+):
+    """Before: all of these moved the score, under one signature, and `--cache` gave the old
+    score.
+    """
     usual = ("-m", "bertscore", "--model", model_copy, "-f", "json", "--segments")
     first = result(monge(*BASIC, *usual, "--cache", "kept"))
     written = json.loads((model_copy / file).read_text("utf-8"))
@@ -109,10 +113,25 @@ def test_odd_names_are_signed_and_replayed(monge, model_copy, workplace):
     model_copy.rename(ODD)
     (workplace / f"{ODD}.txt").write_text("the\nof\n", "utf-8")
     words = f"units.stopwords={ODD}.txt"
-    first = result(monge(*BASIC, "-m", "bertscore", "--model", ODD, "--set", words, "-f", "json", "--segments"))
-    again = ("--signature", first["signature"], "--model", ODD, "--set", words, "-f", "json", "--segments")
+    first = result(
+        monge(*BASIC, "-m", "bertscore", "--model", ODD, "--set", words, "-f", "json", "--segments")
+    )
+    again = (
+        "--signature",
+        first["signature"],
+        "--model",
+        ODD,
+        "--set",
+        words,
+        "-f",
+        "json",
+        "--segments",
+    )
     assert result(monge(*BASIC, *again)) == first
-    assert json.loads(monge("signature", "parse", first["signature"], "-f", "json").out)["metric"] == "bertscore"
+    assert (
+        json.loads(monge("signature", "parse", first["signature"], "-f", "json").out)["metric"]
+        == "bertscore"
+    )
 
 
 def test_odd_names_of_vector_files_are_signed_and_replayed(monge, workplace):
@@ -140,22 +159,50 @@ def test_other_texts_need_refit_and_get_a_new_signature(monge):
     refused = monge(*other, "--signature", signature)
     assert (refused.code, refused.out) == (3, "")
     assert "--refit" in refused.err
-    accepted = result(monge(*other, "--signature", signature, "--refit", "-f", "json", "--segments"))
+    accepted = result(
+        monge(*other, "--signature", signature, "--refit", "-f", "json", "--segments")
+    )
     assert accepted["signature"] != signature
-    assert scores(accepted) == scores(result(monge(*other, "-m", "moverscore", "-f", "json", "--segments")))
-    diff = json.loads(monge("signature", "diff", signature, accepted["signature"], "-f", "json").out)
+    assert scores(accepted) == scores(
+        result(monge(*other, "-m", "moverscore", "-f", "json", "--segments"))
+    )
+    diff = json.loads(
+        monge("signature", "diff", signature, accepted["signature"], "-f", "json").out
+    )
     assert list(diff) == ["stats"]
 
 
 def test_replay_with_saved_statistics(monge):
     monge("fit", "-r", "reference-2.txt", "-m", "moverscore", "-o", "stats.json")
-    first = result(monge(*BASIC, "-m", "moverscore", "--stats", "stats.json", "-f", "json", "--segments"))
+    first = result(
+        monge(*BASIC, "-m", "moverscore", "--stats", "stats.json", "-f", "json", "--segments")
+    )
     assert monge(*BASIC, "--signature", first["signature"]).code == 3
     again = result(
-        monge(*BASIC, "--signature", first["signature"], "--stats", "stats.json", "-f", "json", "--segments")
+        monge(
+            *BASIC,
+            "--signature",
+            first["signature"],
+            "--stats",
+            "stats.json",
+            "-f",
+            "json",
+            "--segments",
+        )
     )
     assert scores(again) == scores(first)
-    corpus = result(monge(*BASIC, "-m", "moverscore", "--idf-corpus", "reference-2.txt", "-f", "json", "--segments"))
+    corpus = result(
+        monge(
+            *BASIC,
+            "-m",
+            "moverscore",
+            "--idf-corpus",
+            "reference-2.txt",
+            "-f",
+            "json",
+            "--segments",
+        )
+    )
     assert np.allclose(scores(corpus), scores(first), atol=1e-9)
     replayed = ("--signature", corpus["signature"], "--idf-corpus", "reference-2.txt")
     assert scores(result(monge(*BASIC, *replayed, "-f", "json", "--segments"))) == scores(corpus)
@@ -163,20 +210,28 @@ def test_replay_with_saved_statistics(monge):
 
 def test_two_signatures_of_one_metric_replay_together(monge):
     each = [
-        result(monge(*BASIC, "-m", f"moverscore[weights.corpus={corpus}]", "-f", "json", "--segments"))
+        result(
+            monge(*BASIC, "-m", f"moverscore[weights.corpus={corpus}]", "-f", "json", "--segments")
+        )
         for corpus in ("references", "each-side")
     ]
     assert each[0]["signature"] != each[1]["signature"]
     signatures = [word for one in each for word in ("--signature", one["signature"])]
     found = monge(*BASIC, *signatures, "-f", "json", "--segments")
     assert found.code == 0, found.err
-    assert [scores(one) for one in json.loads(found.out)["results"]] == [scores(one) for one in each]
+    assert [scores(one) for one in json.loads(found.out)["results"]] == [
+        scores(one) for one in each
+    ]
 
 
 def test_replay_takes_no_other_settings(monge):
     """A replay that computes something else than its signature says is no replay."""
     signature = result(monge(*BASIC, "-m", "twmd", "-f", "json"))["signature"]
-    for arguments in (("--set", "transport.temperature=0.5"), ("--layers", "1"), ("--references-rule", "mean")):
+    for arguments in (
+        ("--set", "transport.temperature=0.5"),
+        ("--layers", "1"),
+        ("--references-rule", "mean"),
+    ):
         found = monge(*BASIC, "--signature", signature, *arguments)
         assert (found.code, found.out) == (2, ""), arguments
 
@@ -191,4 +246,6 @@ def test_parse_and_diff(monge):
     assert text.code == 0
     assert text.out.startswith("field       value\nmetric      bertscore\n")
     assert monge("signature", "diff", signature, other).out.startswith("layers\n")
-    assert list(json.loads(monge("signature", "diff", signature, other, "-f", "json").out)) == ["layers"]
+    assert list(json.loads(monge("signature", "diff", signature, other, "-f", "json").out)) == [
+        "layers"
+    ]

@@ -41,7 +41,17 @@ def test_json_is_as_designed(monge, workplace):
     found = json.loads(monge(*BASIC, "-f", "json", "--segments").out)
     assert found["monge"] == "0.1.0"
     (result,) = found["results"]
-    keys = ["metric", "system", "score", "higher_is_better", "n", "parts", "signature", "run", "segments"]
+    keys = [
+        "metric",
+        "system",
+        "score",
+        "higher_is_better",
+        "n",
+        "parts",
+        "signature",
+        "run",
+        "segments",
+    ]
     assert list(result) == keys
     assert (result["metric"], result["system"], result["n"], result["higher_is_better"]) == (
         "twmd",
@@ -53,7 +63,9 @@ def test_json_is_as_designed(monge, workplace):
     assert result["run"]["flagged"] == {}
     assert list(result["segments"][0]) == ["id", "score", "parts", "reference", "flags"]
     assert [one["id"] for one in result["segments"]] == list("123456")
-    assert set(result["parts"]) == set(result["segments"][0]["parts"]) == {"precision", "recall", "f1"}
+    assert (
+        set(result["parts"]) == set(result["segments"][0]["parts"]) == {"precision", "recall", "f1"}
+    )
     assert result["score"] == pytest.approx(np.mean(scores(result)))
     assert "segments" not in json.loads(monge(*BASIC, "-f", "json").out)["results"][0]
 
@@ -68,7 +80,9 @@ def test_command_and_api_agree_to_the_bit(monge, workplace):
 
 
 def test_results_come_system_by_system_metrics_in_order(monge):
-    found = results(monge(*BASIC, "-t", "system-b.txt", "-m", "wmd", "-m", "bertscore", "-f", "json"))
+    found = results(
+        monge(*BASIC, "-t", "system-b.txt", "-m", "wmd", "-m", "bertscore", "-f", "json")
+    )
     assert [(one["system"], one["metric"]) for one in found] == [
         ("system-a.txt", "wmd"),
         ("system-a.txt", "bertscore"),
@@ -79,20 +93,33 @@ def test_results_come_system_by_system_metrics_in_order(monge):
 
 def test_another_system_changes_nothing(monge):
     alone = results(monge(*BASIC, "-m", "moverscore", "-f", "json", "--segments"))[0]
-    beside = results(monge(*BASIC, "-t", "system-b.txt", "-m", "moverscore", "-f", "json", "--segments"))[0]
+    beside = results(
+        monge(*BASIC, "-t", "system-b.txt", "-m", "moverscore", "-f", "json", "--segments")
+    )[0]
     assert np.allclose(scores(alone), scores(beside), atol=1e-5, rtol=0)
     assert alone["signature"] == beside["signature"]
 
 
 def test_several_references_by_rule(monge):
     each = [
-        scores(results(monge("score", "-t", "system-a.txt", "-r", name, "-f", "json", "--segments"))[0])
+        scores(
+            results(monge("score", "-t", "system-a.txt", "-r", name, "-f", "json", "--segments"))[0]
+        )
         for name in ("reference.txt", "reference-2.txt")
     ]
     table = np.array(each)
     expected = {"max": table.max(0), "mean": table.mean(0), "first": table[0]}
     for rule, wanted in expected.items():
-        arguments = (*BASIC, "-r", "reference-2.txt", "--references-rule", rule, "-f", "json", "--segments")
+        arguments = (
+            *BASIC,
+            "-r",
+            "reference-2.txt",
+            "--references-rule",
+            rule,
+            "-f",
+            "json",
+            "--segments",
+        )
         (result,) = results(monge(*arguments))
         assert np.allclose(scores(result), wanted, atol=1e-5, rtol=0)
         winner = [one["reference"] for one in result["segments"]]
@@ -100,8 +127,12 @@ def test_several_references_by_rule(monge):
 
 
 def test_source_stands_in_for_references(monge):
-    free = results(monge("score", "-t", "system-a.txt", "-s", "source-de.txt", "-f", "json", "--segments"))[0]
-    same = results(monge("score", "-t", "system-a.txt", "-r", "source-de.txt", "-f", "json", "--segments"))[0]
+    free = results(
+        monge("score", "-t", "system-a.txt", "-s", "source-de.txt", "-f", "json", "--segments")
+    )[0]
+    same = results(
+        monge("score", "-t", "system-a.txt", "-r", "source-de.txt", "-f", "json", "--segments")
+    )[0]
     assert scores(free) == scores(same)
     both = results(monge(*BASIC, "-s", "source-de.txt", "-f", "json", "--segments"))[0]
     assert scores(both) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
@@ -166,7 +197,8 @@ def test_table_with_a_list_of_references(monge, workplace):
 
 def test_table_with_a_source_only(monge, workplace):
     write_tsv(
-        workplace / "free.tsv", [{"hypothesis": r["hypothesis"], "source": r["reference"]} for r in rows(workplace)]
+        workplace / "free.tsv",
+        [{"hypothesis": r["hypothesis"], "source": r["reference"]} for r in rows(workplace)],
     )
     free = results(monge("score", "free.tsv", "-f", "json", "--segments"))[0]
     assert scores(free) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
@@ -175,7 +207,9 @@ def test_table_with_a_source_only(monge, workplace):
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
 def test_compressed_files_are_read_as_they_are(monge, workplace, suffix, pack):
     (workplace / f"hyp.txt{suffix}").write_bytes(pack((workplace / "system-a.txt").read_bytes()))
-    packed = results(monge("score", "-t", f"hyp.txt{suffix}", "-r", "reference.txt", "-f", "json", "--segments"))[0]
+    packed = results(
+        monge("score", "-t", f"hyp.txt{suffix}", "-r", "reference.txt", "-f", "json", "--segments")
+    )[0]
     assert scores(packed) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
 
 
@@ -191,12 +225,16 @@ def test_standard_input(outside, monge, workplace):
         "--segments",
         input=(workplace / "system-a.txt").read_bytes(),
     )
-    assert scores(results(found)[0]) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
+    assert scores(results(found)[0]) == scores(
+        results(monge(*BASIC, "-f", "json", "--segments"))[0]
+    )
 
 
 def test_a_system_on_standard_input_is_called_so(outside, workplace):
     typed = (workplace / "system-a.txt").read_bytes()
-    found = outside("score", "-t", "-", "-r", "reference.txt", "-m", "chrf", "-f", "json", input=typed)
+    found = outside(
+        "score", "-t", "-", "-r", "reference.txt", "-m", "chrf", "-f", "json", input=typed
+    )
     assert results(found)[0]["system"] == "stdin"
 
 
@@ -218,9 +256,15 @@ def test_a_table_on_standard_input(outside, monge, form):
 @pytest.mark.parametrize("text", ["no newline at the end", "CRLF", "BOM"])
 def test_how_lines_end_does_not_matter(monge, workplace, text):
     raw = (workplace / "system-a.txt").read_bytes()
-    raw = {"no newline at the end": raw[:-1], "CRLF": raw.replace(b"\n", b"\r\n"), "BOM": b"\xef\xbb\xbf" + raw}[text]
+    raw = {
+        "no newline at the end": raw[:-1],
+        "CRLF": raw.replace(b"\n", b"\r\n"),
+        "BOM": b"\xef\xbb\xbf" + raw,
+    }[text]
     (workplace / "odd.txt").write_bytes(raw)
-    odd = results(monge("score", "-t", "odd.txt", "-r", "reference.txt", "-f", "json", "--segments"))[0]
+    odd = results(
+        monge("score", "-t", "odd.txt", "-r", "reference.txt", "-f", "json", "--segments")
+    )[0]
     assert scores(odd) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
 
 
@@ -272,7 +316,8 @@ def test_format_from_the_environment(monge, monkeypatch):
 
 def test_interval_and_seed(monge):
     first, again, other = (
-        results(monge(*BASIC, "--ci", "--seed", seed, "-f", "json"))[0]["interval"] for seed in (1, 1, 2)
+        results(monge(*BASIC, "--ci", "--seed", seed, "-f", "json"))[0]["interval"]
+        for seed in (1, 1, 2)
     )
     assert first == again != other
     result = results(monge(*BASIC, "--ci", "-f", "json"))[0]
@@ -281,7 +326,12 @@ def test_interval_and_seed(monge):
 
 @pytest.mark.parametrize(
     ("metric", "limit", "code", "word"),
-    [("twmd", 0.5, 0, ""), ("twmd", 0.99, 4, "below"), ("emd", 0.5, 0, ""), ("emd", 0.01, 4, "above")],
+    [
+        ("twmd", 0.5, 0, ""),
+        ("twmd", 0.99, 4, "below"),
+        ("emd", 0.5, 0, ""),
+        ("emd", 0.01, 4, "above"),
+    ],
 )
 def test_gate(monge, metric, limit, code, word):
     found = monge(*BASIC, "-m", metric, "--fail-under", limit)
@@ -353,10 +403,14 @@ def test_language_picks_what_a_metric_declares(monge):
 def test_fitting_beforehand_is_fitting_in_the_run(monge):
     for name in ("moverscore", "twmd-b", "moverscore@v1", "bertscore[weights=idf]"):
         in_run = results(monge(*BASIC, "-m", name, "-f", "json", "--segments"))[0]
-        fitted = monge("fit", "-r", "reference.txt", "-t", "system-a.txt", "-m", name, "-o", "stats.json")
+        fitted = monge(
+            "fit", "-r", "reference.txt", "-t", "system-a.txt", "-m", name, "-o", "stats.json"
+        )
         assert (fitted.code, fitted.out) == (0, "")
         assert "fitted" in fitted.err
-        later = results(monge(*BASIC, "-m", name, "--stats", "stats.json", "-f", "json", "--segments"))[0]
+        later = results(
+            monge(*BASIC, "-m", name, "--stats", "stats.json", "-f", "json", "--segments")
+        )[0]
         assert np.allclose(scores(later), scores(in_run), atol=1e-9, rtol=0)
         assert later["signature"] == in_run["signature"]
 
@@ -366,7 +420,9 @@ def test_idf_corpus(monge, workplace):
         (workplace / "reference-2.txt").read_text("utf-8") + "one more line\n", "utf-8"
     )
     usual = results(monge(*BASIC, "-m", "moverscore", "-f", "json"))[0]
-    other = results(monge(*BASIC, "-m", "moverscore", "--idf-corpus", "corpus.txt", "-f", "json"))[0]
+    other = results(monge(*BASIC, "-m", "moverscore", "--idf-corpus", "corpus.txt", "-f", "json"))[
+        0
+    ]
     named = results(monge(*BASIC, "-m", "moverscore[weights.corpus=corpus.txt]", "-f", "json"))[0]
     assert usual["score"] != other["score"] == named["score"]
     assert usual["signature"] != other["signature"] == named["signature"]

@@ -69,10 +69,16 @@ VERBS = PROGRESS | {
 }
 
 
-@pytest.mark.parametrize("line", ["report -t a.txt -r r.txt -m chrf", "score -t a.txt -r r.txt -m chrf -f html"])
+@pytest.mark.parametrize(
+    "line", ["report -t a.txt -r r.txt -m chrf", "score -t a.txt -r r.txt -m chrf -f html"]
+)
 def test_a_page_does_not_fill_a_terminal(start, files, line):
     refused = start(*line.split(), tty="in out err").outcome()
-    assert refused.code == 2 and "-o FILE.html" in refused.err + refused.out and "<html" not in refused.out
+    assert (
+        refused.code == 2
+        and "-o FILE.html" in refused.err + refused.out
+        and "<html" not in refused.out
+    )
     piped = start(*line.split(), tty="in err").outcome()
     assert piped.code == 0 and piped.out.startswith("<!DOCTYPE html>")
 
@@ -88,9 +94,14 @@ def test_results_are_whole_with_and_without_a_terminal(start, files, tiny_bert, 
     assert redirected.out == plain.out
     texts = [STYLES.sub("", one.out) for one in (plain, shown)]
     assert not Counter(texts[0].replace(" ", "")) - Counter(texts[1]), "no letter is lost"
-    if verb not in ("show", "signature parse"):  # long signatures stand in a cell, which is broken within them
+    if verb not in (
+        "show",
+        "signature parse",
+    ):  # long signatures stand in a cell, which is broken within them
         words = [Counter(text.split()) for text in texts]
-        assert not words[0] - words[1]  # cells may be broken into lines, and columns that name rows may stand twice
+        assert (
+            not words[0] - words[1]
+        )  # cells may be broken into lines, and columns that name rows may stand twice
     if verb in PROGRESS:
         assert "scoring" not in plain.err
         assert all("scoring" in one.err and "100%" in one.err for one in (redirected, shown))
@@ -107,12 +118,15 @@ TABLES = {
     "compare": f"compare {GIVEN} {VARIANTS} --resamples 50 --model MODEL",
     "evaluate": f"evaluate {GROUPED} {VARIANTS}",
     "evaluate uniformly": f"evaluate {GROUPED} -m twmd -m bertscore --uniform-units",
-    "sweep": f"sweep {GROUPED} -m twmd -m bertscore --vary layers=1,2 --vary units.punctuation=keep,drop",
-    "sensitivity": f"sensitivity {GROUPED} -m bertscore -m twmd --factor stopwords --factor punctuation --cross",
+    "sweep": f"sweep {GROUPED} -m twmd -m bertscore --vary layers=1,2 --vary "
+    f"units.punctuation=keep,drop",
+    "sensitivity": f"sensitivity {GROUPED} -m bertscore -m twmd --factor stopwords --factor "
+    f"punctuation --cross",
     "reproduce": "reproduce",
     "analyse": "analyse a.txt --model MODEL --sentences 50 --pairs 50",
     "explain": "explain sentences.tsv --id 1 -m twmd -m bertscore --model MODEL",
-    "tune": "tune twmd --train table --data judged.tsv --dev .2 --epochs 1 --model MODEL -o tuned --dry-run",
+    "tune": "tune twmd --train table --data judged.tsv --dev .2 --epochs 1 --model MODEL -o tuned "
+    "--dry-run",
     "metrics": "metrics",
     "show": "show twmd",
     "data": "data",
@@ -132,26 +146,39 @@ def named_files(files):
     head, *rows = (files / "judged.tsv").read_text("utf-8").splitlines()
     groups = ["cs-en", "de-en", "fi-en", "lv-en", "ru-en", "tr-en", "zh-en"]
     fields = [row.split("\t") for row in rows]
-    write(files / "grouped.tsv", [head, *("\t".join([f[0], groups[k % 7], *f[2:]]) for k, f in enumerate(fields))])
+    write(
+        files / "grouped.tsv",
+        [head, *("\t".join([f[0], groups[k % 7], *f[2:]]) for k, f in enumerate(fields))],
+    )
     write(files / "sentences.tsv", [head, *rows[:2]])
     return files
 
 
 @pytest.mark.parametrize("verb", TABLES)
-def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(start, monkeypatch, named_files, tiny_bert, verb):
-    """A signature is one line, however long, so that it can be copied: the terminal breaks it. Nothing else is."""
+def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(
+    start, monkeypatch, named_files, tiny_bert, verb
+):
+    """A signature is one line, however long, so that it can be copied: the terminal breaks it.
+    Nothing else is.
+    """
     line = TABLES[verb].replace("MODEL", str(tiny_bert)).split()
     plain = start(*line).outcome()
     assert plain.code == 0, plain.err
     for columns in (80, 100, 120):
         monkeypatch.setenv("COLUMNS", str(columns))
         shown = STYLES.sub("", start(*line, tty="in out err").outcome().out)
-        long = [one for one in shown.splitlines() if display_width(one) > columns and not one.startswith("signature")]
+        long = [
+            one
+            for one in shown.splitlines()
+            if display_width(one) > columns and not one.startswith("signature")
+        ]
         assert long == []
         if verb == "tune":  # its times differ
             continue
         letters, wanted = (Counter(re.sub(r"\s", "", text)) for text in (shown, plain.out))
-        assert not wanted - letters, "columns that name rows may stand twice, and nothing is left out"
+        assert not wanted - letters, (
+            "columns that name rows may stand twice, and nothing is left out"
+        )
         small = {word for word in plain.out.split() if len(word) <= 16}
         assert small <= set(shown.split()), "no short word and no number is broken"
 
@@ -160,7 +187,10 @@ def test_a_redirected_table_is_as_wide_as_it_is(start, monkeypatch, named_files,
     monkeypatch.setenv("COLUMNS", "80")
     line = TABLES["score"].replace("MODEL", str(tiny_bert)).split()
     redirected = start(*line, tty="in err").outcome().out
-    assert LONG.removesuffix(".txt") in redirected and max(map(display_width, redirected.splitlines())) > 120
+    assert (
+        LONG.removesuffix(".txt") in redirected
+        and max(map(display_width, redirected.splitlines())) > 120
+    )
 
 
 def test_score_compare_and_their_pages_have_one_order(start, named_files, tiny_bert):
@@ -183,7 +213,9 @@ def test_an_explanation_at_a_terminal_has_the_sentence_and_colour(start, workpla
     line = "explain", "the dog sat on a mat", "the cat sat on a mat"
     plain = start(*line).outcome().out
     sentence = plain.split("\n\n")[1].replace("\n", " ")
-    assert sentence == worst_told(api.explain(*line[1:])) and sentence.startswith("Most was lost by matching “dog”")
+    assert sentence == worst_told(api.explain(*line[1:])) and sentence.startswith(
+        "Most was lost by matching “dog”"
+    )
     shown = start(*line, tty="in out err").outcome().out
     assert STYLES.search(shown) and not STYLES.search(plain)
     assert STYLES.sub("", shown).split() == plain.split()
@@ -191,7 +223,9 @@ def test_an_explanation_at_a_terminal_has_the_sentence_and_colour(start, workpla
 
 def test_fit_writes_the_same_with_and_without_a_terminal(start, files, tiny_bert):
     for path, tty in (("plain.json", ""), ("shown.json", "in out err")):
-        found = start("fit", "-r", "r.txt", "-m", "moverscore", "--model", tiny_bert, "-o", path, tty=tty).outcome()
+        found = start(
+            "fit", "-r", "r.txt", "-m", "moverscore", "--model", tiny_bert, "-o", path, tty=tty
+        ).outcome()
         assert (found.code, found.out) == (0, "")
         assert found.err == "monge: fitted 300 texts of the references (idf) for moverscore\n"
     assert (files / "plain.json").read_bytes() == (files / "shown.json").read_bytes() != b""
@@ -219,7 +253,9 @@ def long(workplace, tiny_bert):
     """A command that scores 2,500 segments into a file, and what it writes."""
     write(workplace / "h.txt", texts(2500, 4))
     write(workplace / "r.txt", texts(2500, 5))
-    return f"score -t h.txt -r r.txt -m twmd -f json --segments --model {tiny_bert} -o out.json".split()
+    return (
+        f"score -t h.txt -r r.txt -m twmd -f json --segments --model {tiny_bert} -o out.json"
+    ).split()
 
 
 def encoded(shown):
@@ -228,7 +264,11 @@ def encoded(shown):
 
 def told(shown):
     """The messages among what a terminal shows."""
-    return [line[line.index("monge: ") :] for line in STYLES.sub("", shown).splitlines() if "monge: " in line]
+    return [
+        line[line.index("monge: ") :]
+        for line in STYLES.sub("", shown).splitlines()
+        if "monge: " in line
+    ]
 
 
 def interrupted(start, line, number):
@@ -243,7 +283,9 @@ def interrupted(start, line, number):
 
 
 def test_an_interrupted_run_goes_on_by_itself(start, long, workplace):
-    """Without `--resume` the scores so far were deleted; now every run goes on unless told to begin anew."""
+    """Without `--resume` the scores so far were deleted; now every run goes on unless told to begin
+    anew.
+    """
     out, journal = workplace / "out.json", workplace / "out.json.partial"
     whole = start(*long, tty="err").outcome()
     expected = out.read_bytes()
@@ -260,7 +302,10 @@ def test_an_interrupted_run_goes_on_by_itself(start, long, workplace):
     assert not out.exists()
 
     resumed = start(*long, tty="err").outcome()
-    going = "monge: going on with what an interrupted run left in out.json.partial (--fresh begins anew)"
+    going = (
+        "monge: going on with what an interrupted run left in out.json.partial (--fresh "
+        "begins anew)"
+    )
     assert told(resumed.err)[0] == told(killed.err)[0] == going
     assert 0 < encoded(resumed.err) < encoded(whole.err)
     assert out.read_bytes() == expected
@@ -280,17 +325,44 @@ def test_fresh_begins_anew(start, long, workplace):
 def test_an_interrupted_run_without_a_file_says_how_to_go_on(start, workplace, tiny_bert, verb):
     for name, seed in (("a", 6), ("b", 7), ("r", 8)):
         write(workplace / f"{name}.txt", texts(1500, seed))
-    line = [verb, "-t", "a.txt", "-t", "b.txt", "-r", "r.txt", "-m", "twmd", "--model", str(tiny_bert)]
+    line = [
+        verb,
+        "-t",
+        "a.txt",
+        "-t",
+        "b.txt",
+        "-r",
+        "r.txt",
+        "-m",
+        "twmd",
+        "--model",
+        str(tiny_bert),
+    ]
     lost = interrupted(start, line, signal.SIGINT)
     said, last = told(lost.err)
     assert lost.code == 130 and last == "monge: interrupted"
-    assert said.startswith("monge: nothing is kept: with ") and "--cache DIR the same command goes on" in said
+    assert (
+        said.startswith("monge: nothing is kept: with ")
+        and "--cache DIR the same command goes on" in said
+    )
     kept = interrupted(start, [*line, "--cache", "kept"], signal.SIGINT)
     going = "monge: what was computed so far is kept in kept: the same command goes on from there"
     assert told(kept.err) == [going, "monge: interrupted"]
 
 
-INTO_FILE = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf", "-f", "json", "-o", "out.json")
+INTO_FILE = (
+    "score",
+    "-t",
+    "system-a.txt",
+    "-r",
+    "reference.txt",
+    "-m",
+    "chrf",
+    "-f",
+    "json",
+    "-o",
+    "out.json",
+)
 
 
 def test_a_foreign_file_in_the_journals_place_is_left_alone(start, workplace):
@@ -301,7 +373,10 @@ def test_a_foreign_file_in_the_journals_place_is_left_alone(start, workplace):
         for more in ((), ("--fresh",)):
             found = start(*INTO_FILE, *more, tty="err").outcome()
             name = mine.relative_to(workplace)
-            wanted = f"monge: {name} is where an unfinished run would be kept: move it, or choose another -o FILE\n"
+            wanted = (
+                f"monge: {name} is where an unfinished run would be kept: move it, or choose "
+                f"another -o FILE\n"
+            )
             assert (found.code, found.err) == (2, wanted)
             assert mine.read_text("utf-8") == "mine"
         mine.unlink()
@@ -312,7 +387,8 @@ def scores_without_a_journal(start, workplace, reason, *options):
     found = start(*INTO_FILE, *options).outcome()
     assert found.code == 0, found.err
     assert [line for line in found.err.splitlines() if "going on" not in line] == [
-        f"monge: out.json.partial: {reason}, so scores are not kept on the way: begun again, all is scored"
+        f"monge: out.json.partial: {reason}, so scores are not kept on the way: begun again, all "
+        f"is scored"
     ]
     assert json.loads((workplace / "out.json").read_text("utf-8"))["results"][0]["n"] == 6
 
@@ -339,7 +415,9 @@ def test_a_damaged_journal_is_begun_anew(start, workplace):
 def test_a_journal_that_another_process_has_locked(start, workplace):
     """It waited a minute to write what it then deleted."""
     (workplace / "out.json.partial").mkdir()
-    other = sqlite3.connect(workplace / "out.json.partial" / "monge-cache.sqlite", isolation_level=None)
+    other = sqlite3.connect(
+        workplace / "out.json.partial" / "monge-cache.sqlite", isolation_level=None
+    )
     other.execute("BEGIN EXCLUSIVE")
     began = time.monotonic()
     scores_without_a_journal(start, workplace, "another process keeps it locked")
@@ -347,7 +425,9 @@ def test_a_journal_that_another_process_has_locked(start, workplace):
     other.close()
 
 
-@pytest.mark.parametrize(("options", "reason"), [("size=4k", "the disk is full"), ("ro", UNWRITABLE)])
+@pytest.mark.parametrize(
+    ("options", "reason"), [("size=4k", "the disk is full"), ("ro", UNWRITABLE)]
+)
 def test_a_journal_on_a_disk_that_takes_nothing(start, workplace, options, reason):
     place = workplace / "out.json.partial"
     place.mkdir()
@@ -370,14 +450,18 @@ def test_progress_moves_by_small_steps(tiny_bert):
     """300 segments of sentences showed 0 % until 100 %."""
     steps = []
     rows = api.segments_of(texts(300, 6, 60), texts(300, 7, 60))
-    api.score_segments([api.load("twmd", model=str(tiny_bert))], rows, watch=api.Watch(steps.append))
+    api.score_segments(
+        [api.load("twmd", model=str(tiny_bert))], rows, watch=api.Watch(steps.append)
+    )
     assert sum(steps) == 300
     assert len(steps) >= 3
 
 
 def test_lines_of_a_blend_beside_other_metrics(monge, tiny_bert):
     """With a blend among the metrics, no segment of any was printed."""
-    line = "score -t system-a.txt -t system-b.txt -r reference.txt -m sentsim -m twmd -m chrf -f jsonl"
+    line = (
+        "score -t system-a.txt -t system-b.txt -r reference.txt -m sentsim -m twmd -m chrf -f jsonl"
+    )
     found = monge(*line.split(), "--model", tiny_bert)
     rows = [json.loads(line) for line in found.out.splitlines()]
     for metric in ("sentsim", "twmd", "chrf"):
@@ -393,7 +477,18 @@ def test_lines_of_a_blend_beside_other_metrics(monge, tiny_bert):
 def test_variants_of_a_metric_are_told_apart(monge, tiny_bert, kind):
     """Both were called twmd."""
     metrics = ("twmd", "twmd[transport=exact]")
-    line = ["score", "-t", "system-a.txt", "-r", "reference.txt", "--segments", "--model", tiny_bert, "-f", kind]
+    line = [
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+        "--segments",
+        "--model",
+        tiny_bert,
+        "-f",
+        kind,
+    ]
     found = monge(*line, *(word for name in metrics for word in ("-m", name)))
     assert found.code == 0, found.err
     if kind == "json":
@@ -401,35 +496,87 @@ def test_variants_of_a_metric_are_told_apart(monge, tiny_bert, kind):
     elif kind == "jsonl":
         assert [json.loads(row)["metric"] for row in found.out.splitlines()].count(metrics[1]) == 7
     elif kind == "tsv":
-        assert [row.split("\t")[0] for row in found.out.splitlines()[1:]] == [metrics[0]] * 6 + [metrics[1]] * 6
+        assert [row.split("\t")[0] for row in found.out.splitlines()[1:]] == [metrics[0]] * 6 + [
+            metrics[1]
+        ] * 6
     else:
         assert ("transport=exact" if kind == "latex" else metrics[1]) in found.out
 
 
 def test_statistics_of_different_kinds_together(monge, tiny_bert):
-    line = ["score", "-t", "system-a.txt", "-r", "reference.txt", "--model", tiny_bert, "-f", "json"]
+    line = [
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+        "--model",
+        tiny_bert,
+        "-f",
+        "json",
+    ]
     metrics = {"moverscore": "idf.json", "bertscore[scale=baseline]": "base.json"}
-    assert monge("fit", "-r", "reference-2.txt", "-m", "moverscore", "--model", tiny_bert, "-o", "idf.json").code == 0
     assert (
-        monge("fit", "--baseline", "reference.txt", "-m", "bertscore", "--model", tiny_bert, "-o", "base.json").code
+        monge(
+            "fit",
+            "-r",
+            "reference-2.txt",
+            "-m",
+            "moverscore",
+            "--model",
+            tiny_bert,
+            "-o",
+            "idf.json",
+        ).code
+        == 0
+    )
+    assert (
+        monge(
+            "fit",
+            "--baseline",
+            "reference.txt",
+            "-m",
+            "bertscore",
+            "--model",
+            tiny_bert,
+            "-o",
+            "base.json",
+        ).code
         == 0
     )
     both = [word for name, path in metrics.items() for word in ("-m", name, "--stats", path)]
     together = json.loads(monge(*line, *both).out)["results"]
-    alone = [json.loads(monge(*line, "-m", name, "--stats", path).out)["results"][0] for name, path in metrics.items()]
+    alone = [
+        json.loads(monge(*line, "-m", name, "--stats", path).out)["results"][0]
+        for name, path in metrics.items()
+    ]
     assert [one["score"] for one in together] == [one["score"] for one in alone]
     assert [one["signature"] for one in together] == [one["signature"] for one in alone]
     twice = monge(*line, "-m", "moverscore", "--stats", "idf.json", "--stats", "idf.json")
     assert (twice.code, twice.out) == (3, "")
-    assert twice.err.startswith("monge: idf.json and idf.json: both statistics hold counts of references")
+    assert twice.err.startswith(
+        "monge: idf.json and idf.json: both statistics hold counts of references"
+    )
     assert twice.err.count("\n") == 1
 
 
 def test_an_interrupt_while_it_starts_is_one_line(workplace):
     """Ctrl-C in the first half second printed a traceback: main was imported after all the rest."""
     heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    entered = "from monge.cli.main import main; assert 'typer' not in sys.modules; os.write(1, b'!'); main()"
-    command = [sys.executable, "-c", f"{heard}; {entered}", "score", "-t", "system-a.txt", "-r", "reference.txt"]
+    entered = (
+        "from monge.cli.main import main; assert 'typer' not in sys.modules; os.write(1, "
+        "b'!'); main()"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        f"{heard}; {entered}",
+        "score",
+        "-t",
+        "system-a.txt",
+        "-r",
+        "reference.txt",
+    ]
     swallowed = 0
     for moment in range(10):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -437,7 +584,9 @@ def test_an_interrupt_while_it_starts_is_one_line(workplace):
             time.sleep(0.05 + 0.06 * moment)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
-        if err.startswith(b"Exception ignored in"):  # Python itself drops an interrupt that meets one of its callbacks
+        if err.startswith(
+            b"Exception ignored in"
+        ):  # Python itself drops an interrupt that meets one of its callbacks
             swallowed += 1
             continue
         assert (process.returncode, out, err) == (130, b"", b"monge: interrupted\n")

@@ -1,4 +1,6 @@
-"""`monge tune` at the front door: an adapter is made, scores with it, and what cannot be is one line."""
+"""`monge tune` at the front door: an adapter is made, scores with it, and what cannot be is one
+line.
+"""
 
 import pytest
 
@@ -9,7 +11,9 @@ def judged(workplace):
     rows = ["hypothesis\treference\thuman"]
     for k in range(40):
         reference = [words[(k + i) % 8] for i in range(5)]
-        kept = [word if (k >> i) & 1 else words[(k * 3 + i) % 8] for i, word in enumerate(reference)]
+        kept = [
+            word if (k >> i) & 1 else words[(k * 3 + i) % 8] for i, word in enumerate(reference)
+        ]
         shared = sum(a == b for a, b in zip(reference, kept, strict=True))
         rows.append(f"{' '.join(kept)}\t{' '.join(reference)}\t{shared + k / 100}")
     (workplace / "judged.tsv").write_text("\n".join(rows) + "\n")
@@ -56,14 +60,22 @@ def test_a_dry_run_writes_nothing(monge, judged, tiny_bert, workplace):
         (["--device", "cuda"], 2, "--device has no say in tuning"),
         (["--precision", "int8"], 2, "tuning takes precision fp32 or bf16, got 'int8'"),
         (["--teacher-model", "x"], 2, "say more about --teacher METRIC"),
-        (["--train", "distil:table"], 2, "distil:table learns from a teacher: give --teacher METRIC"),
+        (
+            ["--train", "distil:table"],
+            2,
+            "distil:table learns from a teacher: give --teacher METRIC",
+        ),
         (["--train", "nli:table"], 2, "nli learns from a file of labelled pairs"),
         (["--train", "judged.tsv"], 2, "say what its last column is, nli:judged.tsv"),
         (["--human", "reference"], 1, "reference"),
         (["--lang", "de"], 2, "--lang has no say in tuning"),
         (["--dev", "1.5"], 2, "between 0 and 1, got 1.5"),
         (["--method", "lorra"], 2, "method takes lora, last, all, mix, got 'lorra'"),
-        (["--train", "table*x"], 2, "--train takes [OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"),
+        (
+            ["--train", "table*x"],
+            2,
+            "--train takes [OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]",
+        ),
         (["--rate", "3"], 2, "rate 3"),
     ],
 )
@@ -91,7 +103,9 @@ def test_scores_in_human_units_say_how_far_they_are_off(monge, judged, tiny_bert
 
 
 def test_pairs_with_labels_and_grades_are_learned_from(monge, judged, tiny_bert, workplace):
-    (workplace / "nli.tsv").write_text("a cat\ta dog\tneutral\nthe cat sat\ta cat sat\tentailment\n" * 8)
+    (workplace / "nli.tsv").write_text(
+        "a cat\ta dog\tneutral\nthe cat sat\ta cat sat\tentailment\n" * 8
+    )
     (workplace / "grades.tsv").write_text("1\ta cat\ta dog\t2\n2\tthe cat sat\ta cat sat\t4\n" * 8)
     more = ["--train", "nli:nli.tsv*0.5", "--train", "paraphrase:grades.tsv", "--epochs", "1"]
     said = monge(*judged, *more, "--model", tiny_bert, "-o", "adapter")

@@ -14,7 +14,9 @@ from monge.metrics.presets import PRESETS
 PAIR = ("explain", "A dog jumps after a red ball.", "A dog is jumping for a red ball.")
 
 
-@pytest.mark.parametrize("metric", ["twmd", "moverscore", "bertscore", "emd", "lazy-emd", "sbert", "wordset-cka"])
+@pytest.mark.parametrize(
+    "metric", ["twmd", "moverscore", "bertscore", "emd", "lazy-emd", "sbert", "wordset-cka"]
+)
 def test_explanation_adds_up(monge, metric):
     found = monge(*PAIR, "-m", metric, "-f", "json")
     assert found.code == 0, found.err
@@ -62,9 +64,27 @@ def test_explanation_without_statistics_says_what_was_changed(monge, tiny_bert, 
     called = "moverscore[weights=uniform,units.specials=drop]"
     assert shown.count(called) >= 2  # over the score, and in the sentence
     assert f"This is {called}, not moverscore: no corpus statistics were given" in shown
-    assert "every word weighs the same instead of by its idf and special pieces such as [CLS] are left out" in shown
-    assert monge("fit", "-r", "reference.txt", "-m", "moverscore", "--model", tiny_bert, "-o", "stats.json").code == 0
-    fitted = monge(*PAIR, "-m", "moverscore", "--model", tiny_bert, "--stats", "stats.json", "-f", kind)
+    assert (
+        "every word weighs the same instead of by its idf and special pieces such as [CLS] are "
+        "left out" in shown
+    )
+    assert (
+        monge(
+            "fit",
+            "-r",
+            "reference.txt",
+            "-m",
+            "moverscore",
+            "--model",
+            tiny_bert,
+            "-o",
+            "stats.json",
+        ).code
+        == 0
+    )
+    fitted = monge(
+        *PAIR, "-m", "moverscore", "--model", tiny_bert, "--stats", "stats.json", "-f", kind
+    )
     assert fitted.code == 0
     assert "This is" not in fitted.out
     assert "weights=uniform" not in fitted.out
@@ -91,7 +111,10 @@ def test_show_follows_settings(monge):
     assert "temperature=0.5" in monge("show", "twmd[transport.temperature=0.5]").out
     assert "temperature=0.5" in monge("show", "twmd", "--set", "transport.temperature=0.5").out
     assert (
-        json.loads(monge("show", "bertscore", "--set", "readout=cost", "-f", "json").out)["higher_is_better"] is False
+        json.loads(monge("show", "bertscore", "--set", "readout=cost", "-f", "json").out)[
+            "higher_is_better"
+        ]
+        is False
     )
 
 

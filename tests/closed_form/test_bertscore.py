@@ -33,7 +33,9 @@ def test_specials_weigh_nothing_and_can_be_matched():
     specials = {"x": x, "y": y, "special_x": (0, 3), "special_y": (0, 4)}
     found = scored("bertscore@release", **specials)
     assert prf(found) == pytest.approx((1.0, 0.9733333333, 0.9864864865), abs=1e-9)
-    assert prf(scored("bertscore", **specials)) == pytest.approx((0.98, 0.92, 0.9490526316), abs=1e-9)
+    assert prf(scored("bertscore", **specials)) == pytest.approx(
+        (0.98, 0.92, 0.9490526316), abs=1e-9
+    )
     spec, hypothesis, reference = pair("bertscore@release", **specials)
     problem = spec.ground.problem(hypothesis, reference)
     assert problem.hypothesis[0].tolist() == [0, 0.5, 0.5, 0]
@@ -42,11 +44,20 @@ def test_specials_weigh_nothing_and_can_be_matched():
 
 def test_best_of_each_part_over_references():
     f = [2 * p * r / (p + r) for p, r in ((0.9, 0.5), (0.6, 0.8))]
-    parts = {name: torch.tensor(values, dtype=torch.float64) for name, values in
-             {"score": f, "precision": (0.9, 0.6), "recall": (0.5, 0.8), "f1": f}.items()}  # fmt: skip
+    parts = {
+        name: torch.tensor(values, dtype=torch.float64)
+        for name, values in {
+            "score": f,
+            "precision": (0.9, 0.6),
+            "recall": (0.5, 0.8),
+            "f1": f,
+        }.items()
+    }
     spec = resolve("bertscore", ("references=max-each",))[1]
     found, winners = combine_references(parts, [2], spec, True)
-    assert [found[name][0] for name in ("precision", "recall", "f1")] == pytest.approx((0.9, 0.8, 0.685714), abs=1e-6)
+    assert [found[name][0] for name in ("precision", "recall", "f1")] == pytest.approx(
+        (0.9, 0.8, 0.685714), abs=1e-6
+    )
     assert winners.tolist() == [1]
     whole, winners = combine_references(parts, [2], resolve("bertscore")[1], True)
     assert (whole["precision"][0], whole["recall"][0], winners[0]) == (0.6, 0.8, 1)
@@ -75,7 +86,9 @@ def test_rules_over_references_through_the_pipeline(rule):
 ])  # fmt: skip
 def test_yisi(weights, values):
     for alpha, value in values.items():
-        assert scored("yisi-1", f"readout.alpha={alpha}", **weights)["score"] == pytest.approx(value, abs=1e-6)
+        assert scored("yisi-1", f"readout.alpha={alpha}", **weights)["score"] == pytest.approx(
+            value, abs=1e-6
+        )
     assert scored("yisi-1", **weights)["score"] == pytest.approx(values[0.7], abs=1e-6)
 
 
@@ -93,7 +106,9 @@ def test_yisi_clips_negative_cosines():
 ])  # fmt: skip
 @pytest.mark.parametrize("n", ["2", "3", "sentence"])
 def test_yisi_compares_n_grams_place_by_place(weights, precision, recall, score, n):
-    found = scored("yisi-1", f"units.ngram={n}", **weights)  # the hypothesis has two words: n is at most 2
+    found = scored(
+        "yisi-1", f"units.ngram={n}", **weights
+    )  # the hypothesis has two words: n is at most 2
     assert (found["precision"], found["recall"]) == pytest.approx((precision, recall), abs=1e-7)
     assert found["score"] == pytest.approx(score, abs=1e-7)
     assert scored("yisi-2", f"units.ngram={n}", **weights) == found
@@ -126,7 +141,9 @@ def test_what_n_grams_place_by_place_do_not_go_with_is_told(change):
 
 def test_f_alpha_is_the_named_balance():
     p, r, alpha = 0.98, 0.92, 0.48
-    assert scored("f-alpha")["score"] == pytest.approx(p * r / (alpha * p + (1 - alpha) * r), abs=1e-12)
+    assert scored("f-alpha")["score"] == pytest.approx(
+        p * r / (alpha * p + (1 - alpha) * r), abs=1e-12
+    )
 
 
 def test_power_mean_vectors_with_one_sided_plans():

@@ -27,11 +27,15 @@ def test_unit_length_after_centring():
 
 def test_uncentred():
     assert scored("wordset-cka", "centre=none")["score"] == pytest.approx(0.9657743982, abs=1e-9)
-    assert scored("wordset-cka", "centre=none")["score"] == pytest.approx(3.5616 / np.sqrt(2.72 * 5), abs=1e-12)
+    assert scored("wordset-cka", "centre=none")["score"] == pytest.approx(
+        3.5616 / np.sqrt(2.72 * 5), abs=1e-12
+    )
 
 
 def test_mean_of_all_similarities_is_the_cosine_of_means():
     assert scored("sbert@paper")["score"] == pytest.approx(0.9656157585, abs=1e-9)
     assert scored("sbert")["score"] == pytest.approx(0.9656157585, abs=1e-9)
     x, y = X.mean(0), Y.mean(0)
-    assert scored("sbert")["score"] == pytest.approx(x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-12)
+    assert scored("sbert")["score"] == pytest.approx(
+        x @ y / np.linalg.norm(x) / np.linalg.norm(y), abs=1e-12
+    )

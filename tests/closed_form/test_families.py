@@ -1,4 +1,6 @@
-"""Toy values of metrics-spec §6 through the front door: the toy problem of §0.3 as a file of word vectors."""
+"""Toy values of metrics-spec §6 through the front door: the toy problem of §0.3 as a file of word
+vectors.
+"""
 
 import pytest
 
@@ -18,13 +20,18 @@ HYPOTHESIS, REFERENCE = "xone xtwo", "yone ytwo ythree"
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory):
     path = tmp_path_factory.mktemp("vectors") / "toy.txt"
-    path.write_text("".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()), encoding="utf-8")
+    path.write_text(
+        "".join(f"{word} {x} {y}\n" for word, (x, y) in VECTORS.items()), encoding="utf-8"
+    )
     return str(path)
 
 
 def parts(name, model, hypothesis=HYPOTHESIS, reference=REFERENCE, **options):
     result = api.score([hypothesis], [reference], metric=name, model=model, **options)
-    return {"score": result.score, **{part: float(values[0]) for part, values in result.parts.items()}}
+    return {
+        "score": result.score,
+        **{part: float(values[0]) for part, values in result.parts.items()},
+    }
 
 
 @pytest.mark.parametrize(
@@ -46,7 +53,9 @@ def test_sentences_weigh_their_words(vectors):
     reference = "Yone ytwo. Ythree."
     assert parts("wms", vectors, reference=reference)["score"] == pytest.approx(0.6953304, abs=2e-7)
     assert parts("sms", vectors, reference=reference)["score"] == pytest.approx(0.6520629, abs=2e-7)
-    assert parts("s+wms", vectors, reference=reference)["score"] == pytest.approx(0.7142743, abs=2e-7)
+    assert parts("s+wms", vectors, reference=reference)["score"] == pytest.approx(
+        0.7142743, abs=2e-7
+    )
 
 
 def test_a_text_of_one_sentence_moves_as_one(vectors):
@@ -91,7 +100,9 @@ def test_words_without_a_vector(vectors):
 
 
 def test_static_vectors_have_one_layer_and_say_so(vectors):
-    result = api.score([HYPOTHESIS], [REFERENCE], metric="moverscore[weights=uniform]", model=vectors)
+    result = api.score(
+        [HYPOTHESIS], [REFERENCE], metric="moverscore[weights=uniform]", model=vectors
+    )
     assert result.signature["layers"] == "0"
     with pytest.raises(InvalidSetting, match="has layers 0 to 0"):
         api.score([HYPOTHESIS], [REFERENCE], metric="wmd", model=vectors, layers=2)
@@ -120,8 +131,20 @@ def test_the_smallest_flows_are_dropped():
     from monge.transport.exact import prune
     from monge.types import TransportPlan
 
-    flows = torch.tensor([[[0.05, 0.1, 0.0], [0.1, 0.15, 0.2], [0.0, 0.25, 0.15]]], dtype=torch.float64)
-    assert prune(TransportPlan(flows), 0.3).coupling.flatten().tolist() == [0, 0.1, 0, 0.1, 0.15, 0.2, 0, 0.25, 0.15]
+    flows = torch.tensor(
+        [[[0.05, 0.1, 0.0], [0.1, 0.15, 0.2], [0.0, 0.25, 0.15]]], dtype=torch.float64
+    )
+    assert prune(TransportPlan(flows), 0.3).coupling.flatten().tolist() == [
+        0,
+        0.1,
+        0,
+        0.1,
+        0.15,
+        0.2,
+        0,
+        0.25,
+        0.15,
+    ]
     assert torch.equal(prune(TransportPlan(flows), 0.1).coupling, flows)  # k = 1 drops nothing
     assert float(prune(TransportPlan(flows), 0.6).coupling.sum()) == pytest.approx(0.75)
 

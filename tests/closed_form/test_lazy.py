@@ -40,7 +40,14 @@ def by_pot(reg_type, cost=1 - X @ Y.T, slack=(0.23, 0.31), reg=0.009):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ot.unbalanced.sinkhorn_unbalanced(
-            np.full(n, 1 / n), np.full(m, 1 / m), cost, reg, slack, reg_type=reg_type, numItermax=200_000, stopThr=1e-14
+            np.full(n, 1 / n),
+            np.full(m, 1 / m),
+            cost,
+            reg,
+            slack,
+            reg_type=reg_type,
+            numItermax=200_000,
+            stopThr=1e-14,
         )
 
 
@@ -76,8 +83,14 @@ def test_one_word_reference_without_entropy():
     x = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
     errors = []
     for temperature in (1e-4, 1e-5, 1e-7):
-        spec, hypothesis, reference = pair("lazy-emd", f"transport.temperature={temperature}", x=x, y=[[1.0, 0.0]])
-        plan = spec.transport.solve(spec.ground.problem(hypothesis, reference))["plan"].coupling[0, :, 0].numpy()
+        spec, hypothesis, reference = pair(
+            "lazy-emd", f"transport.temperature={temperature}", x=x, y=[[1.0, 0.0]]
+        )
+        plan = (
+            spec.transport.solve(spec.ground.problem(hypothesis, reference))["plan"]
+            .coupling[0, :, 0]
+            .numpy()
+        )
         errors.append(np.abs(plan - wanted).max())
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-6
@@ -93,7 +106,11 @@ def test_the_closed_form_is_the_minimum():
 
     def objective(log_p):
         p = np.exp(log_p)
-        return c @ p + left * (p * np.log(p / mu) - p + mu).sum() + right * (p.sum() * np.log(p.sum()) - p.sum() + 1)
+        return (
+            c @ p
+            + left * (p * np.log(p / mu) - p + mu).sum()
+            + right * (p.sum() * np.log(p.sum()) - p.sum() + 1)
+        )
 
     found = minimize(objective, np.log([0.3, 0.3]), method="BFGS", options={"gtol": 1e-10})
     assert np.exp(found.x) == pytest.approx(closed_form(mu, c, left, right), abs=1e-6)
@@ -113,7 +130,9 @@ def test_objective_is_what_is_minimised():
 
     value = objective(p)
     assert scored("lazy-emd")["objective"] == pytest.approx(value, abs=1e-12)
-    reported = plan_values.unbalanced_objective(plan, problem, temperature=0.009, slack=(0.23, 0.31))
+    reported = plan_values.unbalanced_objective(
+        plan, problem, temperature=0.009, slack=(0.23, 0.31)
+    )
     assert float(reported[0]) == pytest.approx(value, abs=1e-12)
     generator = np.random.default_rng(0)
     for _ in range(200):

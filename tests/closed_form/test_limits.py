@@ -1,4 +1,6 @@
-"""What metrics become at the ends of their settings: metrics-spec §10.4, on the toy and on random texts."""
+"""What metrics become at the ends of their settings: metrics-spec §10.4, on the toy and on random
+texts.
+"""
 
 import numpy as np
 import pytest
@@ -6,12 +8,15 @@ from toy import X, Y, scored
 
 RANDOM = [np.random.default_rng(seed) for seed in range(6)]
 TEXTS = [(X, Y)] + [
-    (one.normal(size=(one.integers(1, 8), 5)), one.normal(size=(one.integers(1, 8), 5))) for one in RANDOM
+    (one.normal(size=(one.integers(1, 8), 5)), one.normal(size=(one.integers(1, 8), 5)))
+    for one in RANDOM
 ]
 
 
 def spread(x, y, temperature):
-    """How far the entropy can move the cost of a rigid plan from the cheapest: temperature * ln(n m)."""
+    """How far the entropy can move the cost of a rigid plan from the cheapest: temperature * ln(n
+    m).
+    """
     return temperature * np.log(len(x) * len(y)) + 1e-9
 
 
@@ -19,7 +24,9 @@ def spread(x, y, temperature):
 @pytest.mark.parametrize(("x", "y"), TEXTS)
 def test_lazy_emd_rigid_on_both_sides_is_exact(x, y, temperature):
     exact = scored("emd", x=x, y=y)["score"]
-    lazy = scored("lazy-emd", "transport.slack=inf/inf", f"transport.temperature={temperature}", x=x, y=y)["score"]
+    lazy = scored(
+        "lazy-emd", "transport.slack=inf/inf", f"transport.temperature={temperature}", x=x, y=y
+    )["score"]
     assert exact - 1e-9 <= lazy <= exact + spread(x, y, temperature)
 
 
@@ -28,7 +35,12 @@ def test_lazy_emd_rigid_on_both_sides_is_exact(x, y, temperature):
 def test_lazy_emd_free_on_one_side_is_greedy(x, y, slack, part):
     greedy = scored("bertscore", x=x, y=y)[part]
     order = "hypothesis-last" if part == "precision" else "reference-last"
-    changes = f"transport.slack={slack}", f"transport.order={order}", "transport.sweeps=1", "transport.temperature=1e-5"
+    changes = (
+        f"transport.slack={slack}",
+        f"transport.order={order}",
+        "transport.sweeps=1",
+        "transport.temperature=1e-5",
+    )
     lazy = scored("lazy-emd", *changes, x=x, y=y)
     assert lazy["score"] == pytest.approx(1 - greedy, abs=1e-6)
     assert lazy["mass"] == pytest.approx(1, abs=1e-9)
@@ -36,9 +48,13 @@ def test_lazy_emd_free_on_one_side_is_greedy(x, y, slack, part):
 
 def test_lazy_emd_limits_of_the_toy():
     small = "transport.temperature=1e-4"
-    assert scored("lazy-emd", "transport.slack=inf/inf", small)["score"] == pytest.approx(0.32 / 3, abs=1e-9)
+    assert scored("lazy-emd", "transport.slack=inf/inf", small)["score"] == pytest.approx(
+        0.32 / 3, abs=1e-9
+    )
     for slack, value in (("1e6/0", 0.02), ("0/1e6", 0.08)):
-        assert scored("lazy-emd", f"transport.slack={slack}", small)["score"] == pytest.approx(value, abs=1e-6)
+        assert scored("lazy-emd", f"transport.slack={slack}", small)["score"] == pytest.approx(
+            value, abs=1e-6
+        )
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.3, 0.1])
@@ -57,8 +73,13 @@ def test_twmd_cold_and_converged_on_the_toy():
 
 @pytest.mark.parametrize(("x", "y"), TEXTS)
 def test_trwmd_cold_is_greedy(x, y):
-    cold, greedy = scored("trwmd", "transport.temperature=1e-5", x=x, y=y), scored("bertscore", x=x, y=y)
-    assert (cold["precision"], cold["recall"]) == pytest.approx((greedy["precision"], greedy["recall"]), abs=1e-6)
+    cold, greedy = (
+        scored("trwmd", "transport.temperature=1e-5", x=x, y=y),
+        scored("bertscore", x=x, y=y),
+    )
+    assert (cold["precision"], cold["recall"]) == pytest.approx(
+        (greedy["precision"], greedy["recall"]), abs=1e-6
+    )
 
 
 @pytest.mark.parametrize(("x", "y"), TEXTS)
@@ -68,7 +89,10 @@ def test_ngrams_as_long_as_the_text_are_the_sentence(x, y, profile):
     longest = max(len(x), len(y))
     whole = scored(f"smd{profile}", x=x, y=y, **weights)["score"]
     for n in (longest, longest + 1, 50):
-        assert scored(f"moverscore{profile}", f"units.ngram={n}", x=x, y=y, **weights)["score"] == whole
+        assert (
+            scored(f"moverscore{profile}", f"units.ngram={n}", x=x, y=y, **weights)["score"]
+            == whole
+        )
 
 
 @pytest.mark.parametrize(("x", "y"), TEXTS)
@@ -76,7 +100,9 @@ def test_relaxation_is_a_lower_bound(x, y):
     wmd = scored("wmd", x=x, y=y)["score"]
     assert scored("rwmd", x=x, y=y)["score"] <= wmd + 1e-12
     sides = scored("rwmd", "readout=prf", x=x, y=y)
-    assert scored("rwmd", x=x, y=y)["score"] == pytest.approx(max(-sides["precision"], -sides["recall"]), abs=1e-12)
+    assert scored("rwmd", x=x, y=y)["score"] == pytest.approx(
+        max(-sides["precision"], -sides["recall"]), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(("x", "y"), TEXTS)

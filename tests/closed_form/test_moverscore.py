@@ -23,12 +23,16 @@ def weights(kind):
 
 @pytest.mark.parametrize(("kind", "n", "value", "released"), TABLE)
 def test_without_epsilons(kind, n, value, released):
-    assert scored("moverscore", f"units.ngram={n}", **weights(kind))["score"] == pytest.approx(value, abs=1e-9)
+    assert scored("moverscore", f"units.ngram={n}", **weights(kind))["score"] == pytest.approx(
+        value, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(("kind", "n", "value", "released"), TABLE)
 def test_as_released(kind, n, value, released):
-    assert scored("moverscore@v1", f"units.ngram={n}", **weights(kind))["score"] == pytest.approx(released, abs=5e-6)
+    assert scored("moverscore@v1", f"units.ngram={n}", **weights(kind))["score"] == pytest.approx(
+        released, abs=5e-6
+    )
 
 
 def test_named_bigrams_and_whole_sentence():
@@ -52,7 +56,9 @@ def test_hand_check_of_the_plan():
 ])  # fmt: skip
 def test_release_2(kind, cost, score):
     assert scored("moverscore@v2", **weights(kind))["score"] == pytest.approx(score, abs=1e-9)
-    assert scored("moverscore@v2", "readout=cost", **weights(kind))["score"] == pytest.approx(cost, abs=1e-9)
+    assert scored("moverscore@v2", "readout=cost", **weights(kind))["score"] == pytest.approx(
+        cost, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""idf (metrics-spec §0.8, §6.4), WMD and RWMD (§6.1), word and sentence mover's similarity (§6.6)."""
+"""idf (metrics-spec §0.8, §6.4), WMD and RWMD (§6.1), word and sentence mover's similarity
+(§6.6).
+"""
 
 import numpy as np
 import pytest
@@ -33,7 +35,9 @@ def test_word_mover_and_its_relaxation():
     assert scored("wmd")["score"] == pytest.approx(0.3633682181, abs=1e-9)
     assert scored("rwmd")["score"] == pytest.approx(0.3050994148, abs=1e-9)
     sides = scored("rwmd", "readout=prf")
-    assert (-sides["precision"], -sides["recall"]) == pytest.approx((0.1414213562, 0.3050994148), abs=1e-9)
+    assert (-sides["precision"], -sides["recall"]) == pytest.approx(
+        (0.1414213562, 0.3050994148), abs=1e-9
+    )
 
 
 def test_exact_transport_of_cosine_cost():
@@ -44,7 +48,9 @@ MOVER = "wmd", "readout=exp(-cost)", "normalise=none", "weights=idf"
 
 
 def test_word_and_sentence_mover_similarity():
-    """Reference sentences {y1, y2} and {y3}, hypothesis {x1, x2}: sentence vectors are means, weights word counts."""
+    """Reference sentences {y1, y2} and {y3}, hypothesis {x1, x2}: sentence vectors are means,
+    weights word counts.
+    """
     assert scored(*MOVER)["score"] == pytest.approx(0.6953304, abs=1e-6)
     sentence, sentences = X.mean(0, keepdims=True), np.stack([Y[:2].mean(0), Y[2]])
     found = scored(*MOVER, x=sentence, y=sentences, wx=(2,), wy=(2, 1))

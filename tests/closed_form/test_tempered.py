@@ -1,4 +1,6 @@
-"""TWMD and TRWMD on the toy problem: metrics-spec §5.4. The authors' R, P, F are our precision, recall, F."""
+"""TWMD and TRWMD on the toy problem: metrics-spec §5.4. The authors' R, P, F are our precision,
+recall, F.
+"""
 
 import numpy as np
 import pytest
@@ -8,10 +10,30 @@ from toy import X2, Y2, X, Y, pair, scored, scored_window
 from monge.scoring.measure import own_values
 
 TABLE = [
-    ("twmd", 0.02, (0.9399597680, 0.9199975760, 0.9298715488), (0.9399626134, 0.9200003611, 0.9298743637)),
-    ("twmd", 0.10, (0.9202645463, 0.9098371021, 0.9150211178), (0.9331070729, 0.9225341110, 0.9277904710)),
-    ("trwmd", 0.02, (0.9799686295, 0.9199821144, 0.9490284047), (0.9799715960, 0.9199848994, 0.9490312777)),
-    ("trwmd", 0.15, (0.9280888056, 0.8964008429, 0.9119696440), (0.9614886884, 0.9286603453, 0.9447894335)),
+    (
+        "twmd",
+        0.02,
+        (0.9399597680, 0.9199975760, 0.9298715488),
+        (0.9399626134, 0.9200003611, 0.9298743637),
+    ),
+    (
+        "twmd",
+        0.10,
+        (0.9202645463, 0.9098371021, 0.9150211178),
+        (0.9331070729, 0.9225341110, 0.9277904710),
+    ),
+    (
+        "trwmd",
+        0.02,
+        (0.9799686295, 0.9199821144, 0.9490284047),
+        (0.9799715960, 0.9199848994, 0.9490312777),
+    ),
+    (
+        "trwmd",
+        0.15,
+        (0.9280888056, 0.8964008429, 0.9119696440),
+        (0.9614886884, 0.9286603453, 0.9447894335),
+    ),
 ]
 
 
@@ -31,12 +53,16 @@ def test_values(name, temperature, raw, normalised, profile):
 
 def test_default_temperatures():
     assert scored("twmd")["score"] == pytest.approx(0.9277904710, abs=1e-9)
-    assert scored("twmd", "transport.temperature=0.02")["score"] == pytest.approx(0.9298743637, abs=1e-9)
+    assert scored("twmd", "transport.temperature=0.02")["score"] == pytest.approx(
+        0.9298743637, abs=1e-9
+    )
     assert scored("trwmd")["score"] == pytest.approx(0.9490312777, abs=1e-9)
 
 
 def test_a_text_with_itself_scores_exactly_1():
-    """Rank statistics need equal scores to be equal to the last bit: a text with itself had 1 and 1 - 1e-16."""
+    """Rank statistics need equal scores to be equal to the last bit: a text with itself had 1 and 1
+    - 1e-16.
+    """
     generator = np.random.default_rng(1)
     for size in range(1, 30):
         vectors = generator.normal(size=(size, 7))
@@ -47,7 +73,9 @@ def test_self_terms():
     spec, hypothesis, reference = pair("twmd", "transport.temperature=0.1")
     for cloud, value in ((hypothesis, 0.9928055160), (reference, 0.9797115717)):
         own = own_values(cloud, spec)
-        assert [float(own[part][0]) for part in ("precision", "recall", "f1")] == pytest.approx([value] * 3, abs=1e-9)
+        assert [float(own[part][0]) for part in ("precision", "recall", "f1")] == pytest.approx(
+            [value] * 3, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(("temperature", "raw", "normalised"), [
@@ -77,7 +105,9 @@ def test_equation_7(temperature, part, raw, normalised):
 
 def test_printed_objective():
     change = "transport.temperature=0.1"
-    assert scored("twmd@paper", change, "readout=objective")["precision"] == pytest.approx(1.0473472705, abs=1e-9)
+    assert scored("twmd@paper", change, "readout=objective")["precision"] == pytest.approx(
+        1.0473472705, abs=1e-9
+    )
     found = scored("twmd@paper", change)
     assert found["precision"] == found["score"] == pytest.approx(0.9564589934, abs=1e-9)
 
@@ -114,7 +144,9 @@ def test_batch_centring_with_one_mean_for_both_sides():
 
 def test_batch_centring_of_the_neighbours():
     greedy = scored_window("bertscore", "centre=batch(32)", rows=ROWS)[0].parts
-    assert (greedy["precision"], greedy["recall"]) == pytest.approx((0.8438437284, 0.6894790874), abs=1e-9)
+    assert (greedy["precision"], greedy["recall"]) == pytest.approx(
+        (0.8438437284, 0.6894790874), abs=1e-9
+    )
     mean = scored_window("sbert@paper", "centre=batch(32)", rows=ROWS)[0].parts
     assert mean["score"] == pytest.approx(0.9953372933, abs=1e-9)
     squared = scored_window("wordset-cka", "centre=batch(32)", rows=ROWS)[0].parts
@@ -122,7 +154,9 @@ def test_batch_centring_of_the_neighbours():
 
 
 def test_centred_cosines():
-    spec, hypothesis, reference = pair("bertscore", x=X - np.array([0.6, 0.6]), y=Y - np.array([1.4 / 3, 1.6 / 3]))
+    spec, hypothesis, reference = pair(
+        "bertscore", x=X - np.array([0.6, 0.6]), y=Y - np.array([1.4 / 3, 1.6 / 3])
+    )
     wanted = [[0.980581, 0.380750, -0.980581], [-0.707107, 0.196116, 0.707107]]
     similarity = spec.ground.problem(hypothesis, reference).similarity[0]
     assert torch.allclose(similarity, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
@@ -137,7 +171,9 @@ def test_batches_are_consecutive_segments_of_the_given_size():
     rows = [*ROWS, *ROWS]
     by_two = scored_window("twmd-b@release", "centre.size=2", rows=rows)
     assert by_two[0].parts == pytest.approx(by_two[2].parts, abs=1e-12)
-    assert prf(by_two[2].parts) == pytest.approx((0.6753605780, 0.6470220532, 0.6608876698), abs=1e-9)
+    assert prf(by_two[2].parts) == pytest.approx(
+        (0.6753605780, 0.6470220532, 0.6608876698), abs=1e-9
+    )
     uneven = scored_window("twmd-b@release", "centre.size=3", rows=rows)
     alone = scored_window("twmd-b@release", rows=[rows[3]])
     assert uneven[3].parts == pytest.approx(alone[0].parts, abs=1e-12)

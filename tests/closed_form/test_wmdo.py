@@ -1,4 +1,6 @@
-"""WMDo against its description typed in (metrics-spec §6.5, the released code's behaviour), on static vectors."""
+"""WMDo against its description typed in (metrics-spec §6.5, the released code's behaviour), on
+static vectors.
+"""
 
 import numpy as np
 import pytest
@@ -18,12 +20,19 @@ def vectors(tmp_path_factory):
     random = np.random.default_rng(11)
     path = tmp_path_factory.mktemp("vectors") / "words.txt"
     rows = {word: random.normal(size=5) for word in WORDS}
-    path.write_text("".join(f"{word} {' '.join(f'{x:.6f}' for x in row)}\n" for word, row in rows.items()))
-    return path, {word: np.array([float(f"{x:.6f}") for x in row], dtype=np.float32) for word, row in rows.items()}
+    path.write_text(
+        "".join(f"{word} {' '.join(f'{x:.6f}' for x in row)}\n" for word, row in rows.items())
+    )
+    return path, {
+        word: np.array([float(f"{x:.6f}") for x in row], dtype=np.float32)
+        for word, row in rows.items()
+    }
 
 
 def distance(one, other, known):
-    """Cosine distance; words without a vector have the zero vector, at 1 from all others and 0 from themselves."""
+    """Cosine distance; words without a vector have the zero vector, at 1 from all others and 0 from
+    themselves.
+    """
     if one == other:
         return 0.0
     if one not in known or other not in known:
@@ -33,20 +42,30 @@ def distance(one, other, known):
 
 
 def flows(reference, hypothesis, types, known):
-    """Histograms over common bins: mass in the same bin stays, what is left is moved by a linear program."""
-    counts = np.array([[text.count(word) / len(text) for word in types] for text in (reference, hypothesis)])
+    """Histograms over common bins: mass in the same bin stays, what is left is moved by a linear
+    program.
+    """
+    counts = np.array(
+        [[text.count(word) / len(text) for word in types] for text in (reference, hypothesis)]
+    )
     stays = counts.min(0)
     left, right = counts - stays
     cost = np.array([[distance(one, other, known) for other in types] for one in types])
     size = len(types)
-    rows = [np.eye(size)[i].repeat(size) for i in range(size)] + [np.tile(np.eye(size)[j], size) for j in range(size)]
-    solved = linprog(cost.ravel(), A_eq=np.array(rows), b_eq=[*left, *right], bounds=(0, None), method="highs")
+    rows = [np.eye(size)[i].repeat(size) for i in range(size)] + [
+        np.tile(np.eye(size)[j], size) for j in range(size)
+    ]
+    solved = linprog(
+        cost.ravel(), A_eq=np.array(rows), b_eq=[*left, *right], bounds=(0, None), method="highs"
+    )
     moved = solved.x.reshape(size, size)
     return float((moved * cost).sum()), moved + np.diag(stays)
 
 
 def released(hypothesis, reference, known):
-    """Cost, order and unknown share: one chunk to begin with, another for every match that is not at previous + 1."""
+    """Cost, order and unknown share: one chunk to begin with, another for every match that is not
+    at previous + 1.
+    """
     types = sorted({*hypothesis, *reference})
     cost, flow = flows(reference, hypothesis, types, known)
     chunks, before = 1, -1
@@ -70,7 +89,9 @@ def texts(random):
     if random.random() < 0.4:
         reference.insert(int(random.integers(len(reference) + 1)), UNKNOWN[0])
     if random.random() < 0.4:
-        hypothesis.insert(int(random.integers(len(hypothesis) + 1)), UNKNOWN[int(random.integers(2))])
+        hypothesis.insert(
+            int(random.integers(len(hypothesis) + 1)), UNKNOWN[int(random.integers(2))]
+        )
     return hypothesis, reference
 
 
@@ -96,12 +117,19 @@ def test_a_word_without_a_vector_is_itself(vectors, metric):
     """The text itself beats every other text, also where it has words that have no vector."""
     path, _ = vectors
     text = "wordb nowhere wordc nobody"
-    others = ["wordb wordc", "wordb wordb wordc wordc", "wordb nobody wordc nowhere", "wordb nowhere wordc nowhere"]
+    others = [
+        "wordb wordc",
+        "wordb wordb wordc wordc",
+        "wordb nobody wordc nowhere",
+        "wordb nowhere wordc nowhere",
+    ]
     scores = api.score([text, *others], [text] * 5, metric=metric, model=str(path)).parts["cost"]
     assert scores[0] == pytest.approx(0, abs=1e-7)
     whole = api.score([text, *others], [text] * 5, metric=metric, model=str(path)).segments
     assert whole[0] < min(whole[1:])
-    assert api.score(["Nowhere"], ["nowhere"], metric=metric, model=str(path)).parts["cost"][0] == pytest.approx(0)
+    assert api.score(["Nowhere"], ["nowhere"], metric=metric, model=str(path)).parts["cost"][
+        0
+    ] == pytest.approx(0)
 
 
 def test_different_words_without_a_vector_are_at_1_from_each_other(vectors):
@@ -110,12 +138,18 @@ def test_different_words_without_a_vector_are_at_1_from_each_other(vectors):
     assert found.parts["cost"] == pytest.approx([1, 1])
 
 
-@pytest.mark.parametrize("metric", ["bertscore", "twmd", "emd", "moverscore[ground=cosine,weights=uniform]"])
+@pytest.mark.parametrize(
+    "metric", ["bertscore", "twmd", "emd", "moverscore[ground=cosine,weights=uniform]"]
+)
 def test_every_cosine_metric_knows_a_zero_word_from_another(vectors, metric):
     path, _ = vectors
     hypotheses = ["wordb nowhere", "wordb nobody"]
     scored = api.score(
-        hypotheses, ["wordb nowhere"] * 2, metric=metric, model=str(path), settings=["encoder.unknown=zero"]
+        hypotheses,
+        ["wordb nowhere"] * 2,
+        metric=metric,
+        model=str(path),
+        settings=["encoder.unknown=zero"],
     )
     sign = 1 if scored.higher_is_better else -1
     assert sign * scored.segments[0] > sign * scored.segments[1] + 0.1

@@ -1,4 +1,6 @@
-"""YiSi-1 with several references, against the authors' description typed in (metrics-spec §6.4), on random vectors."""
+"""YiSi-1 with several references, against the authors' description typed in (metrics-spec §6.4), on
+random vectors.
+"""
 
 import numpy as np
 import pytest
@@ -11,11 +13,16 @@ from monge.metrics.rules import check
 
 
 def one_sided(mine, theirs, n):
-    """The mean over n-grams of one side of the best place-by-place similarity; uniform token weights."""
+    """The mean over n-grams of one side of the best place-by-place similarity; uniform token
+    weights.
+    """
     n = min(n, len(mine), len(theirs))
     similarity = np.maximum(mine @ theirs.T, 0)
     best = [
-        max(np.mean([similarity[i + k, j + k] for k in range(n)]) for j in range(len(theirs) - n + 1))
+        max(
+            np.mean([similarity[i + k, j + k] for k in range(n)])
+            for j in range(len(theirs) - n + 1)
+        )
         for i in range(len(mine) - n + 1)
     ]
     return float(np.mean(best))
@@ -61,7 +68,9 @@ def test_one_reference_is_as_before():
 
 
 def test_sides_need_precision_and_recall():
-    with pytest.raises(InvalidSetting, match=r"references=max-sides .* it needs readout=prf, not self-normalised"):
+    with pytest.raises(
+        InvalidSetting, match=r"references=max-sides .* it needs readout=prf, not self-normalised"
+    ):
         check(resolve("twmd", ("references=max-sides",))[1])
 
 
@@ -74,13 +83,19 @@ def test_what_is_learned_is_what_is_scored(tiny_bert):
     from monge.types import CorpusStats, Segment
 
     references = ["the cat", "the cat sat on the mat in the house and ran"]
-    metric = monge.load("yisi-1@release[weights=uniform]", model=str(tiny_bert)).by_transport("tune")
+    metric = monge.load("yisi-1@release[weights=uniform]", model=str(tiny_bert)).by_transport(
+        "tune"
+    )
     window = Window(
-        [Segment("1", "the cat sat on", tuple(references))], LiveEncoding(metric.reader.encoder, metric.request)
+        [Segment("1", "the cat sat on", tuple(references))],
+        LiveEncoding(metric.reader.encoder, metric.request),
     )
     learned = measure(window, metric, {"": CorpusStats(metric.reader.key)}).parts["score"]
     given = monge.score(
-        ["the cat sat on"], [references], metric="yisi-1@release[weights=uniform]", model=str(tiny_bert)
+        ["the cat sat on"],
+        [references],
+        metric="yisi-1@release[weights=uniform]",
+        model=str(tiny_bert),
     ).segments
     assert isinstance(learned, torch.Tensor)
     assert float(learned[0]) == pytest.approx(given[0], abs=1e-6)

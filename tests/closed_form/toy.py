@@ -1,6 +1,8 @@
-"""Plain arrays through the real path: units, n-grams, centring, unit length, ground, transport, readout.
+"""Plain arrays through the real path: units, n-grams, centring, unit length, ground, transport,
+readout.
 
-`X`, `Y`, `WX`, `WY` are the shared toy problem of metrics-spec §0.3; `X2`, `Y2` the second layer of its §3.1.
+`X`, `Y`, `WX`, `WY` are the shared toy problem of metrics-spec §0.3; `X2`, `Y2` the second layer of
+its §3.1.
 """
 
 from __future__ import annotations
@@ -67,7 +69,11 @@ def text(vectors, weights, metric, special=(), mean=None):
     vectors = torch.as_tensor(np.asarray(vectors), dtype=torch.float64)
     weigh = None if weights is None else (lambda piece: float(weights[piece]))
     raw = build_points(
-        tokens(len(vectors), special), vectors, metric, weigh, lambda one: select(one, metric.spec.units, frozenset())
+        tokens(len(vectors), special),
+        vectors,
+        metric,
+        weigh,
+        lambda one: select(one, metric.spec.units, frozenset()),
     )
     mean = None if mean is None else torch.as_tensor(np.asarray(mean))
     return CentredText(raw, mean)
@@ -83,7 +89,10 @@ def pair(name, *changes, x=X, y=Y, wx=None, wy=None, special_x=(), special_y=())
 def scored(name, *changes, **sides):
     """The parts of the score of one pair of arrays."""
     spec, hypothesis, reference = pair(name, *changes, **sides)
-    return {part: float(value[0]) for part, value in score_clouds(hypothesis, reference, spec)[1].items()}
+    return {
+        part: float(value[0])
+        for part, value in score_clouds(hypothesis, reference, spec)[1].items()
+    }
 
 
 def scored_window(name, *changes, rows):
@@ -105,7 +114,8 @@ def scored_window(name, *changes, rows):
     found = measure(Window(segments, SimpleNamespace(read=read)), metric, {"": CorpusStats("toy")})
     return [
         SimpleNamespace(
-            parts={name: float(values[k]) for name, values in found.parts.items()}, winner=int(found.winners[k])
+            parts={name: float(values[k]) for name, values in found.parts.items()},
+            winner=int(found.winners[k]),
         )
         for k in range(len(rows))
     ]

@@ -35,12 +35,17 @@ def peer_bert_score():
 
 @pytest.fixture(scope="session")
 def checkout():
-    """A function of a peer's name: the checkout of its repository, whose tests and code no package holds."""
+    """A function of a peer's name: the checkout of its repository, whose tests and code no package
+    holds.
+    """
 
     def found(name: str) -> Path:
         named = os.environ.get("MONGE_PEER_TESTS")
         if not named or not (Path(named) / name).is_dir():
-            pytest.skip(f"MONGE_PEER_TESTS names no directory with a checkout of {name}, which no package holds")
+            pytest.skip(
+                f"MONGE_PEER_TESTS names no directory with a checkout of {name}, which no package "
+                f"holds"
+            )
         return Path(named) / name
 
     return found

@@ -1,4 +1,6 @@
-"""`monge.compat.evaluate`: modules that evaluate.load and evaluate.combine take, each call with its own statistics."""
+"""`monge.compat.evaluate`: modules that evaluate.load and evaluate.combine take, each call with its
+own statistics.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def test_any_metric_by_its_name(evaluate, directory, pairs, tmp_path):
     found = module.compute(layers=3)
     assert found["score"] == pytest.approx(expected.score, abs=1e-6)
     assert found["signature"] == str(expected.signature)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'layer'"):  # as of evaluate's own modules
+    with pytest.raises(
+        TypeError, match="unexpected keyword argument 'layer'"
+    ):  # as of evaluate's own modules
         module.compute(predictions=pairs[0], references=pairs[1], layer=3)
     with pytest.raises(ValueError, match="layers=99"):
         module.compute(predictions=pairs[0], references=pairs[1], layers=99)
@@ -54,21 +58,32 @@ def test_any_metric_by_its_name(evaluate, directory, pairs, tmp_path):
 
 
 def test_combined_with_others(evaluate, directory, pairs, tmp_path):
-    modules = {name: evaluate.load(directory(), name, cache_dir=str(tmp_path / name)) for name in ("twmd", "chrf")}
+    modules = {
+        name: evaluate.load(directory(), name, cache_dir=str(tmp_path / name))
+        for name in ("twmd", "chrf")
+    }
     found = evaluate.combine(modules).compute(predictions=pairs[0], references=pairs[1])
     for name in modules:
-        assert found[f"{name}_score"] == pytest.approx(monge.score(*pairs, metric=name).score, abs=1e-6)
+        assert found[f"{name}_score"] == pytest.approx(
+            monge.score(*pairs, metric=name).score, abs=1e-6
+        )
 
 
-def test_v2_each_call_fits_its_own_idf(evaluate, directory, pairs, embedded, peer_bert_score, tmp_path):
-    """evaluate's own module keeps a scorer by bert-score's hash, which does not tell the idf corpus.
+def test_v2_each_call_fits_its_own_idf(
+    evaluate, directory, pairs, embedded, peer_bert_score, tmp_path
+):
+    """evaluate's own module keeps a scorer by bert-score's hash, which does not tell the idf
+    corpus.
 
-    That module is fetched from the hub, so what it does stands here: the second corpus with the first one's scorer.
+    That module is fetched from the hub, so what it does stands here: the second corpus with the
+    first one's scorer.
     """
     first, second = ([side[part] for side in pairs] for part in (slice(0, 4), slice(4, 8)))
     asked = {"model_type": embedded, "num_layers": 4, "idf": True, "device": "cpu"}
     module = evaluate.load(directory("bertscore"), cache_dir=str(tmp_path))
-    before, after = (module.compute(predictions=h, references=r, **asked) for h, r in (first, second))
+    before, after = (
+        module.compute(predictions=h, references=r, **asked) for h, r in (first, second)
+    )
     fresh, kept = (
         peer_bert_score.BERTScorer(embedded, 4, idf=True, idf_sents=texts, device="cpu")
         for texts in (second[1], first[1])
@@ -82,7 +97,9 @@ def test_v2_each_call_fits_its_own_idf(evaluate, directory, pairs, embedded, pee
 
 
 def test_v2_beside_evaluates_own_module(evaluate, directory, checkout, pairs, embedded, tmp_path):
-    """The module itself, from a checkout: its second call is weighed by the texts of its first, ours is not."""
+    """The module itself, from a checkout: its second call is weighed by the texts of its first,
+    ours is not.
+    """
     theirs = str(checkout("evaluate") / "metrics" / "bertscore")
     asked = {"model_type": embedded, "num_layers": 4, "idf": True, "device": "cpu"}
     first, second = ([side[part] for side in pairs] for part in (slice(0, 4), slice(4, 8)))
@@ -114,8 +131,12 @@ def test_bertscore_errors_are_value_errors(evaluate, directory, pairs, embedded,
 
 @pytest.mark.parametrize("name", ["bertscore", "monge_score"])
 def test_a_module_says_what_it_takes_and_its_example_runs(name, evaluate, directory):
-    """What evaluate checks of its own modules: parameters by name, a described input, an example that is true."""
-    path = evaluate.loading.evaluation_module_factory(directory(name), module_type="metric").module_path
+    """What evaluate checks of its own modules: parameters by name, a described input, an example
+    that is true.
+    """
+    path = evaluate.loading.evaluation_module_factory(
+        directory(name), module_type="metric"
+    ).module_path
     module = importlib.import_module(path)
     found = doctest.testmod(module, raise_on_error=True)
     assert (found.failed, found.attempted > 4) == (0, True)
@@ -123,7 +144,15 @@ def test_a_module_says_what_it_takes_and_its_example_runs(name, evaluate, direct
     parameters = inspect.signature(kind._compute).parameters.values()
     assert all(one.kind is one.POSITIONAL_OR_KEYWORD for one in parameters)
     info = evaluate.load(directory(name)).info
-    assert all((info.description, info.citation, info.homepage, info.inputs_description, info.reference_urls))
+    assert all(
+        (
+            info.description,
+            info.citation,
+            info.homepage,
+            info.inputs_description,
+            info.reference_urls,
+        )
+    )
     assert [set(one) for one in info.features] == [{"predictions", "references"}] * 2
     assert evaluate.load(directory(name)).module_type == "metric"
 
@@ -132,7 +161,8 @@ def test_bertscore_has_the_parameters_of_evaluates(directory):
     from monge.compat.evaluate import BERTScore
 
     documented = (
-        "predictions references lang model_type num_layers verbose idf device batch_size nthreads all_layers "
+        "predictions references lang model_type num_layers verbose idf device batch_size nthreads "
+        "all_layers "
         "rescale_with_baseline baseline_path use_fast_tokenizer"
     )
     mine = list(inspect.signature(BERTScore._compute).parameters)
@@ -146,7 +176,9 @@ def test_pairs_may_come_one_by_one(evaluate, directory, pairs, tmp_path):
     assert module.compute()["score"] == monge.score(*pairs, metric="chrf").score
     again = module.compute(predictions=pairs[0][:3], references=pairs[1][:3])
     assert again["score"] == monge.score(pairs[0][:3], pairs[1][:3], metric="chrf").score
-    both = evaluate.combine([evaluate.load(directory(), one, cache_dir=str(tmp_path / one)) for one in ("chrf", "ter")])
+    both = evaluate.combine(
+        [evaluate.load(directory(), one, cache_dir=str(tmp_path / one)) for one in ("chrf", "ter")]
+    )
     for hypothesis, reference in zip(*pairs, strict=True):
         both.add(prediction=hypothesis, reference=reference)
     assert set(both.compute()) >= {"monge_score_0_score", "monge_score_1_score"}
@@ -162,6 +194,10 @@ def test_what_cannot_be_taken_is_a_value_error(evaluate, directory, pairs, embed
                 module.compute(predictions=h, references=r, **given)
     module = evaluate.load(directory("bertscore"), cache_dir=str(tmp_path / "again"))
     with pytest.raises(OSError, match="no-such-model"):
-        module.compute(predictions=pairs[0], references=pairs[1], model_type="no-such-model", num_layers=4)
+        module.compute(
+            predictions=pairs[0], references=pairs[1], model_type="no-such-model", num_layers=4
+        )
     with pytest.raises(ValueError, match="no-such-metric"):
-        evaluate.load(directory(), "no-such-metric").compute(predictions=pairs[0], references=pairs[1])
+        evaluate.load(directory(), "no-such-metric").compute(
+            predictions=pairs[0], references=pairs[1]
+        )

@@ -58,9 +58,15 @@ def test_a_result_becomes_a_frame_of_every_library(expected, library):
     names = found.column_names if library == "pyarrow" else list(found.columns)
     assert names[:2] == ["id", "score"]
     column = found["score"]
-    assert (column.to_pylist() if library == "pyarrow" else list(column)) == expected.segments.tolist()
+    assert (
+        column.to_pylist() if library == "pyarrow" else list(column)
+    ) == expected.segments.tolist()
     several = monge.score(["a cat"], ["a dog"], metric=["chrf", "ter"]).to_frame(library)
-    assert set(several.column_names if library == "pyarrow" else several.columns) == {"id", "chrf", "ter"}
+    assert set(several.column_names if library == "pyarrow" else several.columns) == {
+        "id",
+        "chrf",
+        "ter",
+    }
     with pytest.raises(UnknownName, match="did you mean polars"):
         expected.to_frame("polar")
 
@@ -77,19 +83,27 @@ def files(rows, tmp_path_factory):
     saved.save_to_disk(folder / "saved", num_shards=2)
     import datasets
 
-    datasets.DatasetDict({"test": saved, "dev": saved.select([1, 0])}).save_to_disk(folder / "splits")
+    datasets.DatasetDict({"test": saved, "dev": saved.select([1, 0])}).save_to_disk(
+        folder / "splits"
+    )
     return folder
 
 
-@pytest.mark.parametrize("name", ["rows.parquet", "rows.feather", "rows.arrow", "saved", "splits/test"])
-def test_the_command_reads_tables_of_arrow_and_directories_of_datasets(files, expected, name, capsys):
+@pytest.mark.parametrize(
+    "name", ["rows.parquet", "rows.feather", "rows.arrow", "saved", "splits/test"]
+)
+def test_the_command_reads_tables_of_arrow_and_directories_of_datasets(
+    files, expected, name, capsys
+):
     assert run(["score", str(files / name), "-m", METRIC, "-f", "json", "--segments"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["results"]
     assert [one["score"] for one in found["segments"]] == expected.segments.tolist()
 
 
 def test_a_selection_is_saved_in_its_own_order(files, rows):
-    assert [one.hypothesis for one in read_table(files / "splits" / "dev")] == [rows[k]["hypothesis"] for k in (1, 0)]
+    assert [one.hypothesis for one in read_table(files / "splits" / "dev")] == [
+        rows[k]["hypothesis"] for k in (1, 0)
+    ]
 
 
 def test_what_cannot_be_read_is_said_in_a_line(files, tmp_path, capsys):

@@ -18,9 +18,16 @@ def test_every_hash_that_the_package_makes_is_read(peer_bert_score):
     for idf in (False, True):
         for rescaled, custom in ((False, False), (True, False), (True, True)):
             for fast in (False, True):
-                said = parse_hash(get_hash("allenai/scibert_scivocab_uncased", 8, idf, rescaled, custom, fast))
+                said = parse_hash(
+                    get_hash("allenai/scibert_scivocab_uncased", 8, idf, rescaled, custom, fast)
+                )
                 assert (said.model, said.layer) == ("allenai/scibert_scivocab_uncased", 8)
-                assert (said.idf, said.rescaled, said.custom, said.fast) == (idf, rescaled, custom, fast)
+                assert (said.idf, said.rescaled, said.custom, said.fast) == (
+                    idf,
+                    rescaled,
+                    custom,
+                    fast,
+                )
                 resolve(said.metric, ())  # a metric that there is
 
 

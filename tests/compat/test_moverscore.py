@@ -1,6 +1,7 @@
 """`monge.compat.moverscore` and `moverscore_v2` beside a plain re-implementation of both releases.
 
-The package `moverscore` does not import (V9), so the formulas stand in tests/parity/test_moverscore.py.
+The package `moverscore` does not import (V9), so the formulas stand in
+tests/parity/test_moverscore.py.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def test_idf_is_that_of_the_release(texts, tables):
 @pytest.mark.parametrize("n_gram", [1, 2])
 def test_release_1(texts, tables, n_gram):
     hypotheses, references = texts
-    found = moverscore.word_mover_score(references, hypotheses, tables[1], tables[0], [], n_gram, True, 5)
+    found = moverscore.word_mover_score(
+        references, hypotheses, tables[1], tables[0], [], n_gram, True, 5
+    )
     expected = [
         release_1(h, r, idf_table(hypotheses), idf_table(references), n=n_gram)
         for h, r in zip(hypotheses, references, strict=True)
@@ -62,7 +65,9 @@ def test_release_2_says_that_it_knows_no_n_grams_v18(texts, tables):
     ]
     assert np.abs(np.array(found) - expected).max() <= TOLERANCE
     with pytest.warns(Unused, match="n_gram=1 whatever is asked, 2 here"):
-        again = moverscore_v2.word_mover_score(references, hypotheses, tables[1], tables[0], n_gram=2)
+        again = moverscore_v2.word_mover_score(
+            references, hypotheses, tables[1], tables[0], n_gram=2
+        )
     assert again == found
 
 
@@ -70,11 +75,16 @@ def test_equal_weights_and_dictionaries_of_the_original(texts, tables):
     hypotheses, references = texts
     ones = defaultdict(lambda: 1.0)
     found = moverscore.word_mover_score(references, hypotheses, ones, ones)
-    expected = [release_1(h, r, equal, equal, n=1) for h, r in zip(hypotheses, references, strict=True)]
+    expected = [
+        release_1(h, r, equal, equal, n=1) for h, r in zip(hypotheses, references, strict=True)
+    ]
     assert np.abs(np.array(found) - expected).max() <= TOLERANCE
-    original = [defaultdict(one.default_factory, one) for one in tables]  # without what ours remembers
+    original = [
+        defaultdict(one.default_factory, one) for one in tables
+    ]  # without what ours remembers
     mine, theirs = (
-        moverscore.word_mover_score(references, hypotheses, right, left) for left, right in (tables, original)
+        moverscore.word_mover_score(references, hypotheses, right, left)
+        for left, right in (tables, original)
     )
     assert mine == theirs
     with pytest.raises(ValueError, match="two of a kind"):
@@ -83,13 +93,19 @@ def test_equal_weights_and_dictionaries_of_the_original(texts, tables):
 
 def test_stopwords_by_list(texts, tables):
     hypotheses, references = texts
-    given = moverscore.word_mover_score(references, hypotheses, tables[1], tables[0], ["the", "of", "and"])
+    given = moverscore.word_mover_score(
+        references, hypotheses, tables[1], tables[0], ["the", "of", "and"]
+    )
     plain = moverscore.word_mover_score(references, hypotheses, tables[1], tables[0])
     assert given != plain
     from monge.text.stopwords import load
 
-    shipped = moverscore.word_mover_score(references, hypotheses, tables[1], tables[0], sorted(load("moverscore")))
-    named = monge.score(hypotheses, references, metric="moverscore@v1", settings=["units.stopwords=moverscore"])
+    shipped = moverscore.word_mover_score(
+        references, hypotheses, tables[1], tables[0], sorted(load("moverscore"))
+    )
+    named = monge.score(
+        hypotheses, references, metric="moverscore@v1", settings=["units.stopwords=moverscore"]
+    )
     assert shipped == named.segments.tolist()
 
 
@@ -97,15 +113,22 @@ def test_stopwords_by_list(texts, tables):
 def test_sentence_and_corpus_score(texts, release):
     hypotheses, references = texts
     others = references[::-1]
-    each = [release.sentence_score(h, [r, o]) for h, r, o in zip(hypotheses, references, others, strict=True)]
-    assert release.corpus_score(hypotheses, [references, others]) == pytest.approx(np.mean(each), abs=1e-6)
+    each = [
+        release.sentence_score(h, [r, o])
+        for h, r, o in zip(hypotheses, references, others, strict=True)
+    ]
+    assert release.corpus_score(hypotheses, [references, others]) == pytest.approx(
+        np.mean(each), abs=1e-6
+    )
     assert release.sentence_score(hypotheses[0], [hypotheses[0]]) == pytest.approx(1, abs=1e-4)
     with pytest.raises(EOFError, match="8 hypotheses, but reference stream 2 has 7"):
         release.corpus_score(hypotheses, [references, others[1:]])
 
 
 def test_v7_idf_of_one_text_is_no_perfect_score():
-    """Every weight is ln(2/2) = 0: pyemd, which the release calls, finds that no mass costs nothing, so 1 - 0."""
+    """Every weight is ln(2/2) = 0: pyemd, which the release calls, finds that no mass costs
+    nothing, so 1 - 0.
+    """
     from pyemd import emd
 
     one = moverscore.get_idf_dict(["profits rose"])

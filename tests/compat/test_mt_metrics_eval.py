@@ -1,7 +1,9 @@
-"""mt-metrics-eval: its directory as a data set, its score files, a submission to the WMT metrics task.
+"""mt-metrics-eval: its directory as a data set, its score files, a submission to the WMT metrics
+task.
 
-Its own code is not published as a package (the name on PyPI is another's): where MONGE_PEER_TESTS names a directory
-with a checkout of it, its `stats` is asked; scipy's correlations and the definition of pairwise accuracy everywhere.
+Its own code is not published as a package (the name on PyPI is another's): where MONGE_PEER_TESTS
+names a directory with a checkout of it, its `stats` is asked; scipy's correlations and the
+definition of pairwise accuracy everywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +20,13 @@ from scipy.stats import kendalltau, pearsonr
 import monge
 from monge import stats
 from monge.cli.app import run
-from monge.compat.mt_metrics_eval import TaskKey, read_scores, read_task_scores, submit, write_scores
+from monge.compat.mt_metrics_eval import (
+    TaskKey,
+    read_scores,
+    read_task_scores,
+    submit,
+    write_scores,
+)
 from monge.datasets import open_dataset
 from monge.errors import InvalidSetting, Misaligned, UnknownName, Unreadable
 
@@ -27,7 +35,9 @@ PAIR, METRIC = "de-en", "chrf"
 
 @pytest.fixture(scope="module")
 def folder(pairs, tmp_path_factory):
-    """A small test set in the documented layout: three systems, two references, judgements with gaps."""
+    """A small test set in the documented layout: three systems, two references, judgements with
+    gaps.
+    """
     root = tmp_path_factory.mktemp("data") / "wmt99"
     hypotheses, references = pairs
     systems = {
@@ -64,7 +74,10 @@ def folder(pairs, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def gold(folder):
-    return {level: read_scores(folder / "human-scores" / f"{PAIR}.mqm.{level}.score") for level in ("seg", "sys")}
+    return {
+        level: read_scores(folder / "human-scores" / f"{PAIR}.mqm.{level}.score")
+        for level in ("seg", "sys")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -78,19 +91,30 @@ def test_agreement_is_that_of_the_formulas(folder, gold, ours):
     names = ["all", "half.v2", "next"]  # references are no systems unless asked for
     human = [one for name in names for one in gold["seg"][name]]
     known = [
-        (h, m) for h, m in zip(human, (s for name in names for s in ours.segments[name]), strict=True) if h is not None
+        (h, m)
+        for h, m in zip(human, (s for name in names for s in ours.segments[name]), strict=True)
+        if h is not None
     ]
     h, m = np.array(known).T
     task = monge.Task("mt-metrics-eval", folder, statistic=["pearson", "kendall"], human="mqm")
-    found = {one["statistic"]: one["groups"][PAIR] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]}
+    found = {
+        one["statistic"]: one["groups"][PAIR]
+        for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+    }
     assert found["pearson"]["n"] == len(known) == 21
     assert found["pearson"]["value"] == pytest.approx(pearsonr(h, m).statistic, abs=1e-9)
     assert found["kendall"]["value"] == pytest.approx(kendalltau(h, m).statistic, abs=1e-9)
-    task = monge.Task("mt-metrics-eval", folder, level="system", statistic=["pearson", "pairwise_accuracy"])
+    task = monge.Task(
+        "mt-metrics-eval", folder, level="system", statistic=["pearson", "pairwise_accuracy"]
+    )
     found = {
-        one["statistic"]: one["groups"][PAIR]["value"] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+        one["statistic"]: one["groups"][PAIR]["value"]
+        for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
     }
-    h, m = (np.array([side[name] for name in names], dtype=float).ravel() for side in (gold["sys"], ours.systems))
+    h, m = (
+        np.array([side[name] for name in names], dtype=float).ravel()
+        for side in (gold["sys"], ours.systems)
+    )
     assert found["pearson"] == pytest.approx(pearsonr(h, m).statistic, abs=1e-9)
     same = [(h[i] > h[j]) == (m[i] > m[j]) for i, j in combinations(range(3), 2)]
     assert found["pairwise_accuracy"] == pytest.approx(np.mean(same), abs=1e-9)
@@ -109,7 +133,9 @@ def test_agreement_is_that_of_its_own_stats(folder, gold, ours, its_stats):
     names = ["all", "half.v2", "next"]
     asked = its_stats.Correlation(
         len(names),
-        [one for name in names for one in gold["seg"][name]],  # with None where there is no judgement
+        [
+            one for name in names for one in gold["seg"][name]
+        ],  # with None where there is no judgement
         [one for name in names for one in ours.segments[name]],
     )
     expected = {
@@ -121,7 +147,8 @@ def test_agreement_is_that_of_its_own_stats(folder, gold, ours, its_stats):
     }
     task = monge.Task("mt-metrics-eval", folder, statistic=list(expected), human="mqm")
     found = {
-        one["statistic"]: one["groups"][PAIR]["value"] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+        one["statistic"]: one["groups"][PAIR]["value"]
+        for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
     }
     assert found == {name: pytest.approx(value, abs=1e-9) for name, value in expected.items()}
     task = monge.Task("mt-metrics-eval", folder, level="system", statistic="pairwise_accuracy")
@@ -169,12 +196,17 @@ def test_averages_are_those_of_its_own_stats(seed, its_stats):
     for statistic, theirs in AVERAGES.items():
         for by in ("item", "system"):
             expected = theirs(asked, "sys" if by == "system" else by)[0]
-            assert averaged(human, metric, statistic, by) == pytest.approx(expected, abs=1e-9), (statistic, by)
+            assert averaged(human, metric, statistic, by) == pytest.approx(expected, abs=1e-9), (
+                statistic,
+                by,
+            )
 
 
 @pytest.mark.parametrize("by", ["item", "system"])
 def test_averages_by_hand(by):
-    """A loop over items or systems that leaves out what has no value; and every threshold of ties tried."""
+    """A loop over items or systems that leaves out what has no value; and every threshold of ties
+    tried.
+    """
     human, metric = matrix(7)
     rows = list(zip(*((side.T if by == "item" else side) for side in (human, metric)), strict=True))
     kept = [(h[~np.isnan(h)], m[~np.isnan(h)]) for h, m in rows]
@@ -183,7 +215,10 @@ def test_averages_by_hand(by):
 
     def accuracy(h, m, epsilon):
         near = [(a, b) for a in range(len(h)) for b in range(a)]
-        signs = [(np.sign(h[a] - h[b]), 0 if abs(m[a] - m[b]) <= epsilon else np.sign(m[a] - m[b])) for a, b in near]
+        signs = [
+            (np.sign(h[a] - h[b]), 0 if abs(m[a] - m[b]) <= epsilon else np.sign(m[a] - m[b]))
+            for a, b in near
+        ]
         return np.mean([one == other for one, other in signs])
 
     steps = {abs(x - y) for _, m in kept for x in m for y in m}
@@ -194,17 +229,31 @@ def test_averages_by_hand(by):
 def test_averages_are_asked_for_by_name(folder, ours, gold, capsys):
     asked = ["pearson-by-item", "acc-eq-by-system", "acc_eq_calibrated_by_item", "pearson"]
     task = monge.Task("mt-metrics-eval", folder, statistic=asked, human="mqm")
-    found = {one["statistic"]: one["groups"][PAIR] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]}
-    assert list(found) == ["pearson_by_item", "acc23_by_system", "acc_eq_calibrated_by_item", "pearson"]
+    found = {
+        one["statistic"]: one["groups"][PAIR]
+        for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+    }
+    assert list(found) == [
+        "pearson_by_item",
+        "acc23_by_system",
+        "acc_eq_calibrated_by_item",
+        "pearson",
+    ]
     names = ["all", "half.v2", "next"]
-    human = np.array([[np.nan if one is None else one for one in gold["seg"][name]] for name in names])
+    human = np.array(
+        [[np.nan if one is None else one for one in gold["seg"][name]] for name in names]
+    )
     metric = np.array([ours.segments[name] for name in names])
     expected = averaged(human, metric, "pearson", "item")
     assert found["pearson_by_item"]["value"] == pytest.approx(expected, abs=1e-9)
-    assert found["acc23_by_system"]["value"] == pytest.approx(averaged(human, metric, "acc23", "system"), abs=1e-9)
+    assert found["acc23_by_system"]["value"] == pytest.approx(
+        averaged(human, metric, "acc23", "system"), abs=1e-9
+    )
     for wrong in ("pearson-by-segments", "mae100-by-item", "nothing-by-item"):
         with pytest.raises(InvalidSetting, match="STATISTIC-by-item"):
-            monge.evaluate(monge.Task("mt-metrics-eval", folder, statistic=wrong, human="mqm"), [METRIC])
+            monge.evaluate(
+                monge.Task("mt-metrics-eval", folder, statistic=wrong, human="mqm"), [METRIC]
+            )
     with pytest.raises(InvalidSetting, match="these are systems"):
         task = monge.Task("mt-metrics-eval", folder, level="system", statistic="pearson-by-item")
         monge.evaluate(task, [METRIC])
@@ -221,20 +270,31 @@ def test_statistics_with_ties_are_those_of_its_own_stats(seed, its_stats):
     found = stats.calibrate_ties(human, metric)
     assert found.accuracy == pytest.approx(expected, abs=1e-9)
     assert found.epsilon == pytest.approx(threshold, abs=1e-9)
-    assert stats.STATISTICS["pearson"](human, metric) == pytest.approx(pearsonr(human, metric).statistic, abs=1e-9)
+    assert stats.STATISTICS["pearson"](human, metric) == pytest.approx(
+        pearsonr(human, metric).statistic, abs=1e-9
+    )
 
 
 def test_how_a_test_set_is_read(folder):
     judged = open_dataset("mt-metrics-eval", folder)
     assert judged.excluded == {"no human score": 3}
     assert "refA of refA, refB is the reference" in judged.warnings[0]
-    with_humans = open_dataset("mt-metrics-eval", folder.parent, human_systems=True, test_set="wmt99", reference="refA")
-    assert {one.system for one in with_humans.groups[PAIR].segments} == {"all", "half.v2", "next", "refB"}
+    with_humans = open_dataset(
+        "mt-metrics-eval", folder.parent, human_systems=True, test_set="wmt99", reference="refA"
+    )
+    assert {one.system for one in with_humans.groups[PAIR].segments} == {
+        "all",
+        "half.v2",
+        "next",
+        "refB",
+    }
     both = open_dataset("mt-metrics-eval", folder, reference="all").groups[PAIR].segments[0]
     assert len(both.references) == 2
     other = open_dataset("mt-metrics-eval", folder, human="wmt-z")
     assert other.n == 7
-    assert open_dataset("mt-metrics-eval", folder, human="wmt-z", level="system").groups[PAIR].systems.keys() == {"all"}
+    assert open_dataset("mt-metrics-eval", folder, human="wmt-z", level="system").groups[
+        PAIR
+    ].systems.keys() == {"all"}
 
 
 def test_what_is_wrong_is_named(folder, tmp_path):
@@ -253,7 +313,9 @@ def test_what_is_wrong_is_named(folder, tmp_path):
     strange = Path(shutil.copytree(folder, tmp_path / "strange"))
     with (strange / "human-scores" / f"{PAIR}.mqm.seg.score").open("a") as file:
         file.write("".join(f"other {k}\n" for k in range(8)))
-    with pytest.raises(Unreadable, match=r"scores of other, but system-outputs/de-en has no other.txt"):
+    with pytest.raises(
+        Unreadable, match=r"scores of other, but system-outputs/de-en has no other.txt"
+    ):
         open_dataset("mt-metrics-eval", strange)
     bad = Path(shutil.copytree(folder, tmp_path / "copy"))
     (bad / "sources" / f"{PAIR}.txt").write_text("one line\n")
@@ -268,12 +330,16 @@ def test_blanks_between_system_and_score_may_be_any(tmp_path):
 
 
 def test_scores_of_documents_and_domains_stand_beside_the_others(folder, tmp_path):
-    """The layout has four levels; ours reads segments and systems, and the others must not disturb that."""
+    """The layout has four levels; ours reads segments and systems, and the others must not disturb
+    that.
+    """
     copy = Path(shutil.copytree(folder, tmp_path / "wmt99"))
     human = copy / "human-scores"
     (human / f"{PAIR}.mqm.doc.score").write_text("".join(f"all\t{k}\n" for k in range(3)))
     (human / f"{PAIR}.mqm.domain.score").write_text("chat all 0.5\nnews all None\n")
-    (human / f"{PAIR}.mqm.rater1.seg.score").write_text((human / f"{PAIR}.mqm.seg.score").read_text())
+    (human / f"{PAIR}.mqm.rater1.seg.score").write_text(
+        (human / f"{PAIR}.mqm.seg.score").read_text()
+    )
     before, after = (open_dataset("mt-metrics-eval", one, human="mqm") for one in (folder, copy))
     assert after.groups[PAIR].segments == before.groups[PAIR].segments
     assert open_dataset("mt-metrics-eval", copy, human="mqm.rater1").n == before.n
@@ -291,31 +357,52 @@ def test_a_submission_from_one_command(folder, pairs, tmp_path, capsys):
     assert "ter: lower is better, so its scores are written with their sign turned" in said
     assert "12 files below" in said
     scores = read_scores(tmp_path / "metric-scores" / PAIR / "chrf-refA.seg.score")
-    assert list(scores) == ["all", "half.v2", "next", "refB"]  # refA is what they were compared with
+    assert list(scores) == [
+        "all",
+        "half.v2",
+        "next",
+        "refB",
+    ]  # refA is what they were compared with
     expected = monge.score(*pairs, metric=METRIC)
     assert scores["all"] == expected.segments.tolist()
     segments = [line.split("\t") for line in (tmp_path / "chrf.seg.score").read_text().splitlines()]
-    assert segments[0] == ["chrf", PAIR, "wmt99", "news", "doc0", "refA", "all", "1", repr(scores["all"][0])]
+    assert segments[0] == [
+        "chrf",
+        PAIR,
+        "wmt99",
+        "news",
+        "doc0",
+        "refA",
+        "all",
+        "1",
+        repr(scores["all"][0]),
+    ]
     assert len(segments) == 7 * 8  # four systems against refA, three against refB
     systems = [line.split("\t") for line in (tmp_path / "chrf.sys.score").read_text().splitlines()]
     assert systems[0][:6] == ["chrf", PAIR, "wmt99", "all", "refA", "all"]
     assert float(systems[0][6]) == expected.score
     assert {row[3] for row in systems} == {"all", "chat", "news"}
-    assert all(float(line.split("\t")[-1]) <= 0 for line in (tmp_path / "ter.seg.score").read_text().splitlines())
+    assert all(
+        float(line.split("\t")[-1]) <= 0
+        for line in (tmp_path / "ter.seg.score").read_text().splitlines()
+    )
     assert run(["submit", str(tmp_path), "-o", str(tmp_path)]) == 1
     assert "no test set of mt-metrics-eval" in capsys.readouterr().err
 
 
 def test_files_of_the_metrics_task_come_back_as_they_were(folder, ours, tmp_path):
     submit([monge.load(METRIC)], folder).write(tmp_path)
-    segments, systems = (read_task_scores(tmp_path / f"{METRIC}.{level}.score") for level in ("seg", "sys"))
+    segments, systems = (
+        read_task_scores(tmp_path / f"{METRIC}.{level}.score") for level in ("seg", "sys")
+    )
     key = TaskKey(METRIC, PAIR, "wmt99", "all", "refA")
     assert segments[key] == dict(ours.segments)
     assert systems[key] == {name: [score] for name, score in ours.systems.items()}
     assert {one.domain for one in systems} == {"all", "chat", "news"}
     for text, said in {
         "m\tde-en\tw\tall\trefA\tone\tnought": "x.sys.score:1: expected metric",
-        "m\tde-en\tw\tall\trefA\tone\t1\nm\tde-en\tw\tall\trefA\tone\t2": "x.sys.score:2: a second score of one",
+        "m\tde-en\tw\tall\trefA\tone\t1\nm\tde-en\tw\tall\trefA\tone\t2": "x.sys.score:2: a second "
+        "score of one",
         "m\tde-en\tw\tnews\td\trefA\tone\t2\t0.5": "segment 2, expected 1 of one",
     }.items():
         (tmp_path / "x.sys.score").write_text(text + "\n")

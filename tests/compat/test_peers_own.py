@@ -1,10 +1,12 @@
-"""The peers' own test files against ours, from checkouts of their repositories: their packages leave them out.
+"""The peers' own test files against ours, from checkouts of their repositories: their packages
+leave them out.
 
     git clone the peers into a directory, as bert_score, torchmetrics and evaluate; MONGE_PEER_TESTS names it; their
     tests want the packages cachier and absl-py
 
-Nothing of theirs stands here. A file is run as it is, with the import replaced by ours and the model by the embedded
-one. Numbers that a file expects of a model that is not here are replaced by what the peer says of the one that is.
+Nothing of theirs stands here. A file is run as it is, with the import replaced by ours and the
+model by the embedded one. Numbers that a file expects of a model that is not here are replaced by
+what the peer says of the one that is.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ pytestmark = pytest.mark.usefixtures("quietly")
 
 
 class Told(str):
-    """Our signature where a file expects the peer's hash: equal where it tells what the hash tells."""
+    """Our signature where a file expects the peer's hash: equal where it tells what the hash
+    tells.
+    """
 
     def __eq__(self, other):
         said = parse_hash(other)
@@ -39,7 +43,9 @@ class Told(str):
 
 
 class BothScorers:
-    """bert-score's module to a test file: it answers with our numbers, and keeps the peer's for what is expected."""
+    """bert-score's module to a test file: it answers with our numbers, and keeps the peer's for
+    what is expected.
+    """
 
     def __init__(self, peer, model, baselines, ours=ours):
         self.__version__, self._modules = peer.__version__, (ours, peer)
@@ -55,7 +61,9 @@ class BothScorers:
         parts, signature = mine(*arguments, **settings, return_hash=True)
         try:
             self.expected = list(theirs(*arguments, **settings))
-        except AttributeError:  # V3: with transformers 5 the peer cannot read an empty text, and expects nothing
+        except (
+            AttributeError
+        ):  # V3: with transformers 5 the peer cannot read an empty text, and expects nothing
             self.expected = []
         return (parts, Told(signature)) if wants_hash else parts
 
@@ -64,7 +72,9 @@ class BothScorers:
 
     def BERTScorer(self, **asked):  # noqa: N802
         mine, theirs = (one.BERTScorer(**self._settings(asked)) for one in self._modules)
-        return SimpleNamespace(score=lambda *texts, **options: self._answer(mine.score, theirs.score, texts, options))
+        return SimpleNamespace(
+            score=lambda *texts, **options: self._answer(mine.score, theirs.score, texts, options)
+        )
 
 
 def ran(file: Path, both: BothScorers, monkeypatch) -> unittest.TestResult:
@@ -72,7 +82,9 @@ def ran(file: Path, both: BothScorers, monkeypatch) -> unittest.TestResult:
     monkeypatch.setitem(sys.modules, "bert_score", both)
     found = ModuleType("peers_own")
     exec(compile(file.read_text("utf-8"), file.name, "exec"), vars(found))
-    found.torch = SimpleNamespace(is_tensor=torch.is_tensor, tensor=lambda literal: both.expected.pop(0))
+    found.torch = SimpleNamespace(
+        is_tensor=torch.is_tensor, tensor=lambda literal: both.expected.pop(0)
+    )
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromModule(found).run(result)
     return result
@@ -81,7 +93,9 @@ def ran(file: Path, both: BothScorers, monkeypatch) -> unittest.TestResult:
 @pytest.fixture
 def baselines(tmp_path):
     file = tmp_path / "baselines.csv"
-    file.write_text("LAYER,P,R,F\n" + "".join(f"{k},0.{k + 1}1,0.{k + 1}2,0.{k + 1}3\n" for k in range(7)))
+    file.write_text(
+        "LAYER,P,R,F\n" + "".join(f"{k},0.{k + 1}1,0.{k + 1}2,0.{k + 1}3\n" for k in range(7))
+    )
     return file
 
 
@@ -93,9 +107,15 @@ def test_bert_score(module, checkout, embedded, peer_bert_score, baselines, monk
     assert [str(one) for one, _ in result.failures + result.errors] == []
 
 
-def test_bert_scores_file_fails_where_numbers_are_others(checkout, embedded, peer_bert_score, baselines, monkeypatch):
-    """That the file can fail as it is run here: with another layer on our side four of its six tests do."""
-    other = SimpleNamespace(score=lambda *texts, **asked: ours.score(*texts, **{**asked, "num_layers": LAYER - 1}))
+def test_bert_scores_file_fails_where_numbers_are_others(
+    checkout, embedded, peer_bert_score, baselines, monkeypatch
+):
+    """That the file can fail as it is run here: with another layer on our side four of its six
+    tests do.
+    """
+    other = SimpleNamespace(
+        score=lambda *texts, **asked: ours.score(*texts, **{**asked, "num_layers": LAYER - 1})
+    )
     file = checkout("bert_score") / "tests" / "test_score_function.py"
     result = ran(file, BothScorers(peer_bert_score, embedded, baselines, other), monkeypatch)
     assert len(result.failures) == 4
@@ -104,7 +124,9 @@ def test_bert_scores_file_fails_where_numbers_are_others(checkout, embedded, pee
 def pytest_says(folder: Path, *arguments: str, **environment: str) -> str:
     """The last line of pytest, run in a checkout; what failed is shown."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout.strip().splitlines()[-1]
 
@@ -133,23 +155,32 @@ def test_torchmetrics(checkout, embedded, baselines, tmp_path):
     multiple = "def test_bertscore_multiple_references(preds, target, expected):\n"
     described = '    """Test both functional and class APIs with multiple references."""\n'
     for before, after in {
-        "from torchmetrics.functional.text.bert import bert_score": "from monge.compat.torchmetrics import bert_score",
-        "from torchmetrics.text.bert import BERTScore": "from monge.compat.torchmetrics import BERTScore",
+        "from torchmetrics.functional.text.bert import "
+        "bert_score": "from monge.compat.torchmetrics import bert_score",
+        "from torchmetrics.text.bert import "
+        "BERTScore": "from monge.compat.torchmetrics import BERTScore",
         'MODEL_NAME = "albert-base-v2"\n': f"MODEL_NAME = {embedded!r}\n{EXPECTED}",
         "        (8, ": f"        ({LAYER}, ",
         "        (12, ": "        (6, ",
-        "        nthreads=0,\n": f"        nthreads=0,\n        baseline_path={str(baselines)!r},\n",
-        '            "idf": idf,\n': f'            "idf": idf,\n            "baseline_path": {str(baselines)!r},\n',
-        "@skip_on_connection_issues()\nclass": "class",  # which makes a function of it, that pytest does not collect
+        "        "
+        "nthreads=0,\n": f"        nthreads=0,\n        baseline_path={str(baselines)!r},\n",
+        '            "idf": '
+        "idf,\n": f'            "idf": idf,\n            "baseline_path": {str(baselines)!r},\n',
+        # which makes a function of it, that pytest does not collect
+        "@skip_on_connection_issues()\nclass": "class",
         multiple + described: f"{multiple}    expected = _as_bert_score_says(preds, target)\n",
     }.items():
         assert before in source
         source = source.replace(before, after)
     file.write_text(source, "utf-8")
-    package = theirs / "unittests" / "__init__.py"  # a memory of expected numbers on disk: two processes wait for it
+    package = (
+        theirs / "unittests" / "__init__.py"
+    )  # a memory of expected numbers on disk: two processes wait for it
     memory = "_reference_cachier = cachier(cache_dir=_PATH_TEST_CACHE, separate_files=True)"
     assert memory in package.read_text("utf-8")
-    package.write_text(package.read_text("utf-8").replace(memory, "_reference_cachier = lambda one: one"), "utf-8")
+    package.write_text(
+        package.read_text("utf-8").replace(memory, "_reference_cachier = lambda one: one"), "utf-8"
+    )
     (theirs / "conftest.py").write_text(
         f"import monge.compat.torchmetrics as one\none.DEFAULT_MODEL = {embedded!r}\n", "utf-8"
     )
@@ -166,11 +197,19 @@ def test_torchmetrics(checkout, embedded, baselines, tmp_path):
 
 
 def test_evaluates_module_checks(checkout, tmp_path):
-    """The checks that evaluate holds each of its own modules to, on a tree whose metrics are our two."""
+    """The checks that evaluate holds each of its own modules to, on a tree whose metrics are our
+    two.
+    """
     shutil.copytree(checkout("evaluate") / "tests", tmp_path / "tests")
     for name in ("bertscore", "monge_score"):
-        shutil.copytree(directory(name), tmp_path / "metrics" / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            directory(name),
+            tmp_path / "metrics" / name,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
     left_out = "not seqeval"  # a test of another module
     said = pytest_says(tmp_path, "tests/test_metric_common.py", "-k", left_out, HF_HUB_OFFLINE="1")
-    assert said.startswith("2 passed, 2 skipped, 1 deselected"), said  # skipped: marked slow, from the hub
+    assert said.startswith("2 passed, 2 skipped, 1 deselected"), (
+        said
+    )  # skipped: marked slow, from the hub

@@ -35,7 +35,9 @@ def test_a_threshold_in_the_metrics_own_direction(pairs, metric, good, bad):
 
 
 @pytest.mark.parametrize("metric", ["chrf", "bleu", "bertscore"])
-def test_a_baseline_tells_which_segments_fell_and_whether_that_is_more_than_noise(pairs, worse, tmp_path, metric):
+def test_a_baseline_tells_which_segments_fell_and_whether_that_is_more_than_noise(
+    pairs, worse, tmp_path, metric
+):
     file = tmp_path / "baseline.json"
     assert_quality(*pairs, metric=metric, not_worse_than=file, update=True)
     assert_quality(*pairs, metric=metric, not_worse_than=file)
@@ -63,13 +65,17 @@ def test_what_is_wrong_with_a_baseline_is_said(pairs, tmp_path):
     with pytest.raises(UsageError, match="give at_least"):
         assert_quality(*pairs)
     file = tmp_path / "baseline.json"
-    with pytest.raises(AssertionError, match="no such baseline file; write it with pytest --monge-update"):
+    with pytest.raises(
+        AssertionError, match="no such baseline file; write it with pytest --monge-update"
+    ):
         assert_quality(*pairs, metric=METRIC, not_worse_than=file)
     file.write_text("{}")
     with pytest.raises(StatisticsMismatch, match="not a baseline file"):
         assert_quality(*pairs, metric=METRIC, not_worse_than=file)
     assert_quality(*pairs, metric=METRIC, not_worse_than=file, update=True)
-    with pytest.raises(StatisticsMismatch, match="8 segments with other references or sources than these 7"):
+    with pytest.raises(
+        StatisticsMismatch, match="8 segments with other references or sources than these 7"
+    ):
         assert_quality(pairs[0][1:], pairs[1][1:], metric=METRIC, not_worse_than=file)
 
 
@@ -78,14 +84,26 @@ def test_in_a_pytest_run(pairs, worse, tmp_path):
         "import json\n"
         "def test_quality(assert_quality):\n"
         "    texts = json.load(open('texts.json'))\n"
-        f"    assert_quality(*texts, metric={METRIC!r}, not_worse_than='baseline.json', at_least=10)\n"
+        f"    assert_quality(*texts, metric={METRIC!r}, not_worse_than='baseline.json', "
+        f"at_least=10)\n"
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "monge.compat.pytest_plugin", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "monge.compat.pytest_plugin",
+        "-p",
+        "no:cacheprovider",
+    ]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
     def run(texts, *options):
         (tmp_path / "texts.json").write_text(json.dumps([texts, pairs[1]]))
-        done = subprocess.run([*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [*command, *options], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
         return done.returncode, done.stdout
 
     assert run(pairs[0], "--monge-update")[0] == 0
@@ -100,6 +118,9 @@ def test_the_plugin_is_declared_and_light():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {"monge": "monge.compat.pytest_plugin"}
     heavy = "('torch', 'numpy', 'monge.api')"
-    code = f"import sys, monge.compat.pytest_plugin; print(*[name for name in {heavy} if name in sys.modules])"
+    code = (
+        f"import sys, monge.compat.pytest_plugin; print(*[name for name in {heavy} if name in "
+        f"sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""

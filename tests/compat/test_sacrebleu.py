@@ -18,7 +18,13 @@ from monge.compat.sacrebleu import MongeMetric
 
 def test_a_list_of_metrics_holds_ours(pairs):
     hypotheses, references = pairs
-    metrics = [BLEU(), CHRF(), MongeMetric("twmd"), MongeMetric("bleu"), MongeMetric("bertscore[weights=idf]")]
+    metrics = [
+        BLEU(),
+        CHRF(),
+        MongeMetric("twmd"),
+        MongeMetric("bleu"),
+        MongeMetric("bertscore[weights=idf]"),
+    ]
     scores = [metric.corpus_score(hypotheses, [references]) for metric in metrics]
     assert scores[3].score == pytest.approx(scores[0].score, abs=1e-9)
     assert [one.name for one in scores[2:]] == ["twmd", "bleu", "bertscore"]
@@ -35,10 +41,15 @@ def test_sentences_several_references_and_intervals(pairs):
     hypotheses, references = pairs
     metric = MongeMetric("chrf", references=[references])
     streams = [references, [None, *references[1:]]]
-    assert metric.corpus_score(hypotheses, None).score == metric.corpus_score(hypotheses, streams).score
+    assert (
+        metric.corpus_score(hypotheses, None).score
+        == metric.corpus_score(hypotheses, streams).score
+    )
     assert metric.num_refs == -1
     sentence = metric.sentence_score(hypotheses[0], [references[0]])
-    assert sentence.score == pytest.approx(CHRF().sentence_score(hypotheses[0], [references[0]]).score, abs=1e-9)
+    assert sentence.score == pytest.approx(
+        CHRF().sentence_score(hypotheses[0], [references[0]]).score, abs=1e-9
+    )
     around = metric.corpus_score(hypotheses, [references], n_bootstrap=100)
     assert "μ = " in str(around)
     assert "bs:100" in str(metric.get_signature())
@@ -48,10 +59,13 @@ def test_paired_tests_of_sacrebleu_take_it(pairs):
     hypotheses, references = pairs
     worse = [text[: len(text) // 2] for text in hypotheses]
     metric = MongeMetric("twmd")
-    test = PairedTest([("all", hypotheses), ("half", worse)], {"twmd": metric}, [references], "bs", 200)
+    test = PairedTest(
+        [("all", hypotheses), ("half", worse)], {"twmd": metric}, [references], "bs", 200
+    )
     signatures, scores = test()
     assert [round(one.score, 6) for one in scores["twmd"]] == [
-        round(monge.score(texts, references, metric="twmd").score, 6) for texts in (hypotheses, worse)
+        round(monge.score(texts, references, metric="twmd").score, 6)
+        for texts in (hypotheses, worse)
     ]
     assert scores["twmd"][1].p_value < 0.05
     assert "bs:200" in str(signatures["twmd"])
@@ -60,7 +74,10 @@ def test_paired_tests_of_sacrebleu_take_it(pairs):
 def test_v8_references_the_wrong_way_round_are_refused(pairs):
     hypotheses, references = pairs
     transposed = [[one] for one in references]
-    assert BLEU(effective_order=True).corpus_score([references[0], *hypotheses[1:]], transposed).score > 99
+    assert (
+        BLEU(effective_order=True).corpus_score([references[0], *hypotheses[1:]], transposed).score
+        > 99
+    )
     with pytest.raises(ValueError, match=r"8 hypotheses, but references\[0\] has 1"):
         MongeMetric("twmd").corpus_score(hypotheses, transposed)
 
@@ -84,15 +101,25 @@ def test_sacrebleus_own_metrics_keep_their_numbers(theirs, pairs):
     mine = getattr(ours, theirs.__name__)
     streams = [references, [*references[1:], None]]
     both = [kind() for kind in (mine, theirs)]
-    for texts in (hypotheses, references, hypotheses[::-1]):  # one after another: references are counted once
+    for texts in (
+        hypotheses,
+        references,
+        hypotheses[::-1],
+    ):  # one after another: references are counted once
         found = [str(metric.corpus_score(list(texts), streams)) for metric in both]
         assert found[0] == found[1]
     found = [metric.corpus_score(hypotheses, [references], n_bootstrap=50) for metric in both]
     assert str(found[0]) == str(found[1])
     assert str(both[0].get_signature()) == str(both[1].get_signature())
-    kept = [kind(references=[references]).corpus_score(hypotheses, None).score for kind in (mine, theirs)]
+    kept = [
+        kind(references=[references]).corpus_score(hypotheses, None).score
+        for kind in (mine, theirs)
+    ]
     assert kept[0] == kept[1]
-    sentence = [metric.sentence_score(hypotheses[0], [references[0], references[1]]).score for metric in both]
+    sentence = [
+        metric.sentence_score(hypotheses[0], [references[0], references[1]]).score
+        for metric in both
+    ]
     assert sentence[0] == sentence[1]
 
 
@@ -122,7 +149,12 @@ def test_nothing_to_score_is_said(metric):
 
 def test_its_import_costs_nothing_but_sacrebleus():
     """A script that scores in a tenth of a second must not wait for what it does not use."""
-    program = "import sys, monge.compat.sacrebleu as m; m.BLEU(); print([k for k in sys.modules if 'monge' in k])"
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    program = (
+        "import sys, monge.compat.sacrebleu as m; m.BLEU(); print([k for k in sys.modules "
+        "if 'monge' in k])"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout
     assert "monge.api" not in said
     assert said.count("monge") <= 5

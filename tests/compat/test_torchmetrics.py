@@ -1,4 +1,6 @@
-"""`monge.compat.torchmetrics`: update, compute, reset, forward, plot; the same number from one process and from two."""
+"""`monge.compat.torchmetrics`: update, compute, reset, forward, plot; the same number from one
+process and from two.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ def test_it_is_the_score_of_monge(pairs, name):
     assert metric.compute().item() == pytest.approx(expected.score, abs=1e-5)
     assert metric.signature == str(expected.signature)
     metric.reset()
-    with pytest.raises(ValueError, match="nothing to score"), pytest.warns(UserWarning, match="before"):
+    with (
+        pytest.raises(ValueError, match="nothing to score"),
+        pytest.warns(UserWarning, match="before"),
+    ):
         metric.compute()
 
 
@@ -48,12 +53,16 @@ def test_forward_gives_the_batch_and_keeps_the_whole(pairs):
     metric = TextScore("twmd")
     batches = [metric(pairs[0][one], pairs[1][one]) for one in (slice(0, 2), slice(2, 8))]
     scores = monge.score(*pairs, metric="twmd").segments
-    assert [float(one) for one in batches] == pytest.approx([scores[:2].mean(), scores[2:].mean()], abs=1e-5)
+    assert [float(one) for one in batches] == pytest.approx(
+        [scores[:2].mean(), scores[2:].mean()], abs=1e-5
+    )
     assert metric.compute().item() == pytest.approx(scores.mean(), abs=1e-5)
 
 
 def test_it_can_be_collected_copied_pickled_and_plotted(pairs):
-    both = MetricCollection({"twmd": TextScore("twmd"), "chrf": TextScore("chrf"), "emd": TextScore("emd")})
+    both = MetricCollection(
+        {"twmd": TextScore("twmd"), "chrf": TextScore("chrf"), "emd": TextScore("emd")}
+    )
     both.update(*pairs)
     found = both.compute()
     assert not both["emd"].higher_is_better
@@ -79,7 +88,9 @@ def values(found):
 
 @pytest.mark.parametrize("kind", [TextScore, BERTScore])
 def test_it_keeps_the_contract_of_a_metric(kind, pairs, embedded):
-    """What torchmetrics asks of every metric: constants, clones, hashes, states, types, batches beside the whole."""
+    """What torchmetrics asks of every metric: constants, clones, hashes, states, types, batches
+    beside the whole.
+    """
     metric = made(kind, embedded)
     for name in ("is_differentiable", "higher_is_better"):
         with pytest.raises(RuntimeError, match=f"change const `{name}`"):
@@ -108,7 +119,9 @@ def test_it_keeps_the_contract_of_a_metric(kind, pairs, embedded):
     assert found.flatten().tolist() == pytest.approx(values(whole.compute()), rel=1e-3)
     metric.reset()
     metric.update(*batches[0])
-    assert values(metric.compute()) == pytest.approx(values(made(kind, embedded)(*batches[0])), rel=1e-3)
+    assert values(metric.compute()) == pytest.approx(
+        values(made(kind, embedded)(*batches[0])), rel=1e-3
+    )
 
 
 def test_the_function_is_the_class_used_once(pairs, embedded):
@@ -117,7 +130,9 @@ def test_the_function_is_the_class_used_once(pairs, embedded):
         metric = BERTScore(embedded, num_layers=LAYER)
         metric.update(pairs[0], references)
         once, found = bert_score(pairs[0], references, embedded, num_layers=LAYER), metric.compute()
-        assert {part: one.tolist() for part, one in once.items()} == {part: one.tolist() for part, one in found.items()}
+        assert {part: one.tolist() for part, one in once.items()} == {
+            part: one.tolist() for part, one in found.items()
+        }
     single = bert_score(pairs[0][0], pairs[1][0], embedded, num_layers=LAYER)
     assert single["f1"].shape == (1,)
 
@@ -144,7 +159,9 @@ def test_what_cannot_be_taken_is_a_value_error(pairs, embedded):
 
 
 def test_v1_each_prediction_meets_its_own_reference(pairs, embedded, peer_bert_score, quietly):
-    """Pairs of several lengths in one call: torchmetrics 1.9.0 mixes them up, bert-score and we do not."""
+    """Pairs of several lengths in one call: torchmetrics 1.9.0 mixes them up, bert-score and we do
+    not.
+    """
     from torchmetrics.text.bert import BERTScore as Theirs
 
     hypotheses = [text[: 20 + 25 * ((5 * k) % 8)] for k, text in enumerate(pairs[0])]
@@ -178,17 +195,25 @@ def test_bertscore_takes_the_peers_parameters(pairs, embedded):
 
 
 def _process(rank: int, pairs, embedded: str, folder: str) -> None:
-    torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2
+    )
     try:
         for name in ("twmd", IDF, "bleu"):
             metric = fed(TextScore(name), pairs, SHARES[rank])
             total = metric.compute().item()
             metric.sync()
-            torch.save((total, summed(metric), metric.gather_scores()[0].shape), f"{folder}/{name}-{rank}")
+            torch.save(
+                (total, summed(metric), metric.gather_scores()[0].shape), f"{folder}/{name}-{rank}"
+            )
             metric.unsync()
         each_step = TextScore("chrf", metric_settings={"dist_sync_on_step": True})
-        torch.save(each_step(*(side[SHARES[rank][0]] for side in pairs)).item(), f"{folder}/step-{rank}")
-        f1 = fed(BERTScore(embedded, num_layers=LAYER, idf=True), pairs, SHARES[rank]).compute()["f1"]
+        torch.save(
+            each_step(*(side[SHARES[rank][0]] for side in pairs)).item(), f"{folder}/step-{rank}"
+        )
+        f1 = fed(BERTScore(embedded, num_layers=LAYER, idf=True), pairs, SHARES[rank]).compute()[
+            "f1"
+        ]
         torch.save(f1, f"{folder}/f1-{rank}")
         warnings.simplefilter("ignore")  # torchmetrics warns the process that has nothing
         empty = fed(TextScore("twmd"), pairs, SHARES[0] if rank == 0 else [])
@@ -209,9 +234,13 @@ def test_two_processes_with_uneven_shares_give_the_number_of_one(pairs, embedded
             assert shape == (8, 1)
             assert total == one.compute().item()
             assert abs(sums - summed(one)) <= 1e-9
-    both = TextScore("chrf")(*(side[0:4] for side in pairs)).item()  # the first share of each: 0, and 1 to 3
+    both = TextScore("chrf")(
+        *(side[0:4] for side in pairs)
+    ).item()  # the first share of each: 0, and 1 to 3
     assert [torch.load(tmp_path / f"step-{rank}") for rank in (0, 1)] == [both, both]
-    alone = fed(BERTScore(embedded, num_layers=LAYER, idf=True), pairs, [*SHARES[0], *SHARES[1]]).compute()["f1"]
+    alone = fed(
+        BERTScore(embedded, num_layers=LAYER, idf=True), pairs, [*SHARES[0], *SHARES[1]]
+    ).compute()["f1"]
     assert all((torch.load(tmp_path / f"f1-{rank}") - alone).abs().max() <= 1e-9 for rank in (0, 1))
     part = fed(TextScore("twmd"), pairs, SHARES[0]).compute().item()
     assert [torch.load(tmp_path / f"empty-{rank}") for rank in (0, 1)] == [part, part]

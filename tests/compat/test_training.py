@@ -1,4 +1,6 @@
-"""Evaluators for training loops and harnesses: sentence-transformers, transformers' Trainer, lm-evaluation-harness."""
+"""Evaluators for training loops and harnesses: sentence-transformers, transformers' Trainer,
+lm-evaluation-harness.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def test_an_evaluator_of_sentence_transformers(pairs, embedded):
     expected = -np.corrcoef(human, scores)[0, 1]  # a distance: the sign is turned
     assert found["wmt_emd_pearson"] == pytest.approx(expected, abs=1e-5)
     assert set(found) == {"wmt_emd_pearson", "wmt_emd_spearman"}
-    model[0].auto_model.embeddings.word_embeddings.weight.data.mul_(3)  # what training does: other weights
+    model[0].auto_model.embeddings.word_embeddings.weight.data.mul_(
+        3
+    )  # what training does: other weights
     assert abs(MetricEvaluator(*pairs, human, metric="emd")(model)["emd_pearson"] - expected) > 1e-4
     with pytest.raises(ValueError, match="8 hypotheses, 8 references, 7 human scores"):
         MetricEvaluator(*pairs, human[1:])
@@ -47,7 +51,9 @@ def test_compute_metrics_of_a_trainer(pairs, embedded):
 
     tokenizer = AutoTokenizer.from_pretrained(embedded)
     ids = [tokenizer(side, padding=True)["input_ids"] for side in pairs]
-    labels = np.array([[one if one != tokenizer.pad_token_id else -100 for one in row] for row in ids[1]])
+    labels = np.array(
+        [[one if one != tokenizer.pad_token_id else -100 for one in row] for row in ids[1]]
+    )
     prediction = SimpleNamespace(predictions=(np.array(ids[0]), None), label_ids=labels)
     texts = [tokenizer.batch_decode(side, skip_special_tokens=True) for side in ids]
     found = compute_metrics(tokenizer, ["chrf", "ter"])(prediction)
@@ -60,7 +66,9 @@ def test_compute_metrics_of_a_trainer(pairs, embedded):
 
 
 def test_a_real_trainer_decodes_and_scores(pairs, embedded, tmp_path):
-    """A step of training and an evaluation of a tiny model: the Trainer generates, we decode and score."""
+    """A step of training and an evaluation of a tiny model: the Trainer generates, we decode and
+    score.
+    """
     import torch
     from transformers import (
         AutoTokenizer,
@@ -75,13 +83,19 @@ def test_a_real_trainer_decodes_and_scores(pairs, embedded, tmp_path):
 
     torch.manual_seed(5)
     tokenizer = AutoTokenizer.from_pretrained(embedded)
-    ends = {"pad_token_id": tokenizer.pad_token_id, "bos_token_id": tokenizer.cls_token_id,
-            "eos_token_id": tokenizer.sep_token_id, "decoder_start_token_id": tokenizer.cls_token_id}  # fmt: skip
+    ends = {
+        "pad_token_id": tokenizer.pad_token_id,
+        "bos_token_id": tokenizer.cls_token_id,
+        "eos_token_id": tokenizer.sep_token_id,
+        "decoder_start_token_id": tokenizer.cls_token_id,
+    }
     sizes = dict.fromkeys(("encoder_layers", "decoder_layers"), 1) | dict.fromkeys(
         ("encoder_ffn_dim", "decoder_ffn_dim", "d_model"), 16
     )
     heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    config = BartConfig(vocab_size=len(tokenizer), max_position_embeddings=128, **sizes, **heads, **ends)
+    config = BartConfig(
+        vocab_size=len(tokenizer), max_position_embeddings=128, **sizes, **heads, **ends
+    )
     model = BartForConditionalGeneration(config)
     rows = [
         {"input_ids": tokenizer(h)["input_ids"], "labels": tokenizer(r)["input_ids"]}
@@ -110,15 +124,21 @@ def test_a_real_trainer_decodes_and_scores(pairs, embedded, tmp_path):
     assert prediction.predictions.shape[0] == len(rows)
     assert (prediction.label_ids == -100).any()  # texts of several lengths
     texts = tokenizer.batch_decode(
-        np.where(prediction.predictions < 0, tokenizer.pad_token_id, prediction.predictions), skip_special_tokens=True
+        np.where(prediction.predictions < 0, tokenizer.pad_token_id, prediction.predictions),
+        skip_special_tokens=True,
     )
     wanted = [tokenizer.decode(row["labels"], skip_special_tokens=True) for row in rows]
     for name in ("chrf", "ter"):
-        assert found[f"eval_{name}"] == monge.score([one.strip() for one in texts], wanted, metric=name).score
+        assert (
+            found[f"eval_{name}"]
+            == monge.score([one.strip() for one in texts], wanted, metric=name).score
+        )
 
 
 def test_a_metric_of_lm_evaluation_harness(pairs, monkeypatch):
-    """By the decorators that the harness documents, whose registries stand here where it is not installed."""
+    """By the decorators that the harness documents, whose registries stand here where it is not
+    installed.
+    """
     metrics, aggregations = {}, {}
     try:
         from lm_eval.api import registry
@@ -128,7 +148,10 @@ def test_a_metric_of_lm_evaluation_harness(pairs, monkeypatch):
             monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
         monkeypatch.setitem(sys.modules, "lm_eval.api.registry", registry)
     monkeypatch.setattr(
-        registry, "register_aggregation", lambda name: lambda one: aggregations.setdefault(name, one), raising=False
+        registry,
+        "register_aggregation",
+        lambda name: lambda one: aggregations.setdefault(name, one),
+        raising=False,
     )
     monkeypatch.setattr(
         registry,

@@ -12,9 +12,9 @@ from monge.stats import pearson
 
 FEW = Resampling(resamples=20)
 CHRF = "chrf[eps_smoothing=true,remove=spaces]"
-"""chrF as the notes measured it: an order without n-grams counts 0 (sacrebleu's default leaves it out), and of white
-space U+0020 alone is taken out. The second matters on fi-en of WMT18, where JUCBNMT.5559 writes 5,109 no-break spaces:
-sacrebleu, which takes them out, has .221 there."""
+"""chrF as the notes measured it: an order without n-grams counts 0 (sacrebleu's default leaves it
+out), and of white space U+0020 alone is taken out. The second matters on fi-en of WMT18, where
+JUCBNMT.5559 writes 5,109 no-break spaces: sacrebleu, which takes them out, has .221 there."""
 
 KNOWN = {
     "wmt15": {"cs-en": 0.551, "de-en": 0.604, "fi-en": 0.573, "ru-en": 0.610, "en-ru": 0.650},
@@ -31,7 +31,9 @@ KNOWN = {
 @pytest.mark.parametrize("dataset", KNOWN)
 def test_chrf_has_the_known_correlations(data_dir, dataset):
     found = evaluate(Task(dataset, data_dir), [CHRF], resampling=FEW).agreements[0]
-    assert {name: found.groups[name].value for name in KNOWN[dataset]} == pytest.approx(KNOWN[dataset], abs=0.002)
+    assert {name: found.groups[name].value for name in KNOWN[dataset]} == pytest.approx(
+        KNOWN[dataset], abs=0.002
+    )
 
 
 TAU = {
@@ -42,7 +44,9 @@ TAU = {
 
 @pytest.mark.parametrize("pair", TAU)
 def test_chrf_has_the_known_tau_of_rankings(data_dir, pair):
-    found = evaluate(Task("wmt18", data_dir, pairs=[pair]), [CHRF], resampling=Resampling(resamples=1)).agreements[0]
+    found = evaluate(
+        Task("wmt18", data_dir, pairs=[pair]), [CHRF], resampling=Resampling(resamples=1)
+    ).agreements[0]
     assert found.statistic == "tau10"
     assert found.groups[pair].value == pytest.approx(TAU[pair], abs=0.002)
     assert pair != "cs-en" or found.groups[pair].n == 5110
@@ -50,7 +54,9 @@ def test_chrf_has_the_known_tau_of_rankings(data_dir, pair):
 
 def test_no_break_spaces_are_what_sacrebleu_s_own_chrf_differs_in(data_dir):
     (own,) = evaluate(
-        Task("wmt18", data_dir, pairs=["fi-en"]), ["chrf[eps_smoothing=true]"], resampling=Resampling(1)
+        Task("wmt18", data_dir, pairs=["fi-en"]),
+        ["chrf[eps_smoothing=true]"],
+        resampling=Resampling(1),
     ).agreements
     assert own.groups["fi-en"].value == pytest.approx(0.221, abs=0.002)
 
@@ -58,17 +64,25 @@ def test_no_break_spaces_are_what_sacrebleu_s_own_chrf_differs_in(data_dir):
 def scored(group, tmp_path, capsys):
     """Scores of a group's segments by the command, from a table."""
     table = tmp_path / "texts.jsonl"
-    rows = [{"hypothesis": one.hypothesis, "reference": one.references[0]} for one in group.segments]
+    rows = [
+        {"hypothesis": one.hypothesis, "reference": one.references[0]} for one in group.segments
+    ]
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert run(["score", str(table), "-m", CHRF, "--segments", "--format", "json", "-q"]) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     return np.array([one["score"] for one in result["segments"]])
 
 
-@pytest.mark.parametrize(("dataset", "pair"), [(dataset, pair) for dataset, pairs in KNOWN.items() for pair in pairs])
-def test_the_score_command_gives_what_evaluate_correlates(data_dir, tmp_path, capsys, dataset, pair):
+@pytest.mark.parametrize(
+    ("dataset", "pair"), [(dataset, pair) for dataset, pairs in KNOWN.items() for pair in pairs]
+)
+def test_the_score_command_gives_what_evaluate_correlates(
+    data_dir, tmp_path, capsys, dataset, pair
+):
     group = open_dataset(dataset, data_dir, pairs=[pair]).groups[pair]
-    assert pearson(group.scores, scored(group, tmp_path, capsys)) == pytest.approx(KNOWN[dataset][pair], abs=0.002)
+    assert pearson(group.scores, scored(group, tmp_path, capsys)) == pytest.approx(
+        KNOWN[dataset][pair], abs=0.002
+    )
 
 
 @pytest.mark.parametrize("pair", ["cs-en", "fi-en"])
@@ -82,7 +96,9 @@ def test_the_score_command_ranks_as_evaluate_does(data_dir, tmp_path, capsys, pa
 
 def test_a_metric_of_vectors_reaches_the_prototype(data_dir):
     metrics = ["twmd[transport.temperature=0.1]", "bertscore", "bertscore[layers=6]", "sbert"]
-    found = evaluate(Task("wmt17", data_dir, pairs=["cs-en", "tr-en"], text="tokenised"), metrics, resampling=FEW)
+    found = evaluate(
+        Task("wmt17", data_dir, pairs=["cs-en", "tr-en"], text="tokenised"), metrics, resampling=FEW
+    )
     values = [one.mean.value for one in found.agreements]
     assert values[0] > values[1] > values[2] > values[3]
     assert values == pytest.approx([0.639, 0.627, 0.602, 0.578], abs=0.03)
@@ -91,11 +107,23 @@ def test_a_metric_of_vectors_reaches_the_prototype(data_dir):
 def test_tac_is_the_mean_of_topics_with_and_without_the_human_peers(data_dir, capsys):
     means = []
     for more in ([], ["--switch", "include_human_peers=true"]):
-        options = ["--data", str(data_dir), "-m", "rouge1", "--resamples", "20", "-f", "json", *more]
+        options = [
+            "--data",
+            str(data_dir),
+            "-m",
+            "rouge1",
+            "--resamples",
+            "20",
+            "-f",
+            "json",
+            *more,
+        ]
         assert run(["evaluate", "tac08", *options]) == 0
         (result,) = json.loads(capsys.readouterr().out)["results"]
         assert len(result["groups"]) == 48
-        assert result["mean"] == pytest.approx(sum(one["value"] for one in result["groups"].values()) / 48)
+        assert result["mean"] == pytest.approx(
+            sum(one["value"] for one in result["groups"].values()) / 48
+        )
         assert ("human peers" in result["excluded"]) is (not more)
         means.append(result["mean"])
     assert means[1] != pytest.approx(means[0], abs=0.005)
@@ -119,7 +147,13 @@ def test_a_model_s_log_likelihood_is_not_a_human_score(data_dir, capsys):
 
 def test_systems(data_dir):
     found = evaluate(
-        Task("wmt17", data_dir, level="system", pairs=["cs-en"], statistic=["pearson", "pairwise_accuracy"]),
+        Task(
+            "wmt17",
+            data_dir,
+            level="system",
+            pairs=["cs-en"],
+            statistic=["pearson", "pairwise_accuracy"],
+        ),
         ["chrf"],
         resampling=FEW,
     )
@@ -128,7 +162,9 @@ def test_systems(data_dir):
 
 
 def test_pairs_of_systems_judged_by_segments(data_dir):
-    """The campaign file has what people thought of each segment: as sure as people, and in their order."""
+    """The campaign file has what people thought of each segment: as sure as people, and in their
+    order.
+    """
     found = evaluate(
         Task(
             "wmt17",
@@ -151,16 +187,25 @@ def test_pairs_of_systems_judged_by_segments(data_dir):
 @pytest.mark.parametrize("dataset", ["wmt17", "wmt18"])
 def test_official_scores_of_systems_have_segments_behind_them(data_dir, dataset):
     found = evaluate(
-        Task(dataset, data_dir, level="system", pairs=["cs-en"], statistic="spa"), ["chrf"], resampling=FEW
+        Task(dataset, data_dir, level="system", pairs=["cs-en"], statistic="spa"),
+        ["chrf"],
+        resampling=FEW,
     )
     assert 0.5 < found.agreements[0].mean.value <= 1
 
 
 def test_tac_with_and_without_the_people_who_wrote_the_references(data_dir):
-    """Peers that are their own references lift ROUGE-1 from .47 to .71, where the published figure (.703) lies."""
+    """Peers that are their own references lift ROUGE-1 from .47 to .71, where the published figure
+    (.703) lies.
+    """
     readings = [{"include_human_peers": False}, {"include_human_peers": True}]
-    without, included = evaluate(Task("tac08", data_dir, switches=readings), ["rouge1"], resampling=FEW).agreements
-    assert (without.reading, included.reading) == ("include_human_peers=false", "include_human_peers=true")
+    without, included = evaluate(
+        Task("tac08", data_dir, switches=readings), ["rouge1"], resampling=FEW
+    ).agreements
+    assert (without.reading, included.reading) == (
+        "include_human_peers=false",
+        "include_human_peers=true",
+    )
     assert without.mean.value == pytest.approx(0.473, abs=0.002)
     assert included.mean.value == pytest.approx(0.708, abs=0.002)
     assert "human peers" in without.excluded

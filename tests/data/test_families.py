@@ -1,4 +1,6 @@
-"""The table of docs/families.md: what is printed is what was kept, and what is kept is what is computed."""
+"""The table of docs/families.md: what is printed is what was kept, and what is kept is what is
+computed.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -38,7 +40,8 @@ def test_figures_are_what_is_computed(make, data_dir, models_dir):
         changed = {key for key, _, _ in difference(one.signature, kept[one.label]["signature"])}
         units = {key for key in changed if key.rpartition(".")[2] == "units"}
         assert changed - units <= {"tokenizer", "config", "stats", "against", "nrefs"}, (
-            "kept before configurations, sides and numbers of references were signed, and unknown pieces told apart"
+            "kept before configurations, sides and numbers of references were signed, and unknown "
+            "pieces told apart"
         )
     assert found.agreements[0].mean.value >= 0.58
 

@@ -38,6 +38,11 @@ def test_words_without_punctuation_and_stopwords(encoder, language):
 
 def test_other_scripts_score(models_dir):
     hypotheses = [text for text, _ in TEXTS.values()]
-    result = api.score(hypotheses, hypotheses, metric="xmoverscore", model=str(models_dir / "multilingual-e5-small"))
+    result = api.score(
+        hypotheses,
+        hypotheses,
+        metric="xmoverscore",
+        model=str(models_dir / "multilingual-e5-small"),
+    )
     assert result.segments == pytest.approx(1, abs=1e-6)
     assert result.run["flagged"] == {}

@@ -1,4 +1,5 @@
-"""The published judgements themselves: row counts, the traps of their files, and known correlations.
+"""The published judgements themselves: row counts, the traps of their files, and known
+correlations.
 
 MONGE_DATA names a directory with one directory a data set (`unpack` of the shared data makes it).
 """
@@ -33,11 +34,15 @@ def sizes(judged):
 
 
 def chrf(hypothesis, reference):
-    """Characters 1 to 6, beta 2, spaces removed, orders without any n-gram counted as 0: what the notes measured."""
+    """Characters 1 to 6, beta 2, spaces removed, orders without any n-gram counted as 0: what the
+    notes measured.
+    """
     texts = hypothesis.replace(" ", ""), reference.replace(" ", "")
     ratios = []
     for order in range(1, 7):
-        one, other = (Counter(text[i : i + order] for i in range(len(text) - order + 1)) for text in texts)
+        one, other = (
+            Counter(text[i : i + order] for i in range(len(text) - order + 1)) for text in texts
+        )
         common = (one & other).total()
         ratios.append((common / max(one.total(), 1), common / max(other.total(), 1)))
     precision, recall = np.mean(ratios, axis=0)
@@ -85,7 +90,8 @@ def test_the_published_numbers_of_rows(name, options, total):
 
 
 @pytest.mark.parametrize(
-    ("name", "human"), [("wmt15", "da"), ("wmt16", "da"), ("wmt17", "da"), ("wmt17", "darr"), ("wmt18", "darr")]
+    ("name", "human"),
+    [("wmt15", "da"), ("wmt16", "da"), ("wmt17", "da"), ("wmt17", "darr"), ("wmt18", "darr")],
 )
 def test_the_published_numbers_of_each_pair(name, human):
     judged = opened(name) if human == describe(name).human else opened(name, human=human)
@@ -104,7 +110,9 @@ KNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "pair"), [(name, pair) for name, pairs in KNOWN.items() for pair in pairs])
+@pytest.mark.parametrize(
+    ("name", "pair"), [(name, pair) for name, pairs in KNOWN.items() for pair in pairs]
+)
 def test_texts_and_scores_are_aligned(name, pair):
     assert correlation(opened(name).groups[pair]) == pytest.approx(KNOWN[name][pair], abs=0.001)
 
@@ -117,7 +125,9 @@ def test_texts_of_the_tokenised_archive_are_aligned():
 @pytest.mark.parametrize(("pair", "tau"), [("cs-en", 0.290), ("en-cs", 0.509), ("en-tr", 0.406)])
 def test_rankings_point_at_the_right_texts(pair, tau):
     group = opened("wmt18").groups[pair]
-    scores = np.array([chrf(segment.hypothesis, segment.references[0]) for segment in group.segments])
+    scores = np.array(
+        [chrf(segment.hypothesis, segment.references[0]) for segment in group.segments]
+    )
     better, worse = scores[group.rankings].T
     assert (2 * (better > worse).sum() - len(better)) / len(better) == pytest.approx(tau, abs=0.001)
 
@@ -137,7 +147,8 @@ def test_joined_system_names():
     assert not [segment.system for segment in segments if "+" in segment.system]
 
 
-# Trap 3: names in the judgements that differ from the files, and one submission that the raw archive lacks.
+# Trap 3: names in the judgements that differ from the files, and one submission that the raw
+# archive lacks.
 def test_aliases_and_the_missing_submission():
     judged = opened("wmt17")
     assert judged.warnings == (
@@ -148,7 +159,10 @@ def test_aliases_and_the_missing_submission():
     without = opened("wmt17", pairs="zh-en", fill=False)
     assert without.excluded == {"no system output": 25}
     assert not opened("wmt17", text="tokenised").warnings
-    assert "fbk-nmt-combination.4870" in opened("wmt17", level="system", pairs="en-de").groups["en-de"].systems
+    assert (
+        "fbk-nmt-combination.4870"
+        in opened("wmt17", level="system", pairs="en-de").groups["en-de"].systems
+    )
 
 
 # Trap 4: two versions of WMT17.
@@ -163,7 +177,9 @@ def test_two_versions_of_wmt17():
     joined = opened("wmt17", text="tokenised", detokenise=True).groups["de-en"]
     assert sum(segment.hypothesis.endswith(" .") for segment in joined.segments) == 0
     both = zip(raw.segments, joined.segments, strict=True)
-    assert np.mean([one.references[0].lower() == two.references[0].lower() for one, two in both]) > 0.9
+    assert (
+        np.mean([one.references[0].lower() == two.references[0].lower() for one, two in both]) > 0.9
+    )
     assert list(opened("wmt17", text="tokenised").groups) == [
         "cs-en",
         "de-en",
@@ -177,7 +193,10 @@ def test_two_versions_of_wmt17():
 
 # Trap 5: a ready-joined file of lv-en has 435 rows; we read the full 560.
 def test_latvian_is_whole():
-    assert len(read_lines(ROOT / "wmt17-seg-da/wmt17-xmoverscore-testset-tsv/testset_lv-en.tsv")) == 436
+    assert (
+        len(read_lines(ROOT / "wmt17-seg-da/wmt17-xmoverscore-testset-tsv/testset_lv-en.tsv"))
+        == 436
+    )
     assert opened("wmt17").groups["lv-en"].n == 560
 
 
@@ -186,7 +205,9 @@ def test_empty_hypotheses():
     blank = {}
     for name in ("wmt17", "wmt18"):
         groups = open_dataset(name, ROOT, level="system").groups.values()  # too many to keep
-        blank[name] = sum(not segment.hypothesis.strip() for group in groups for segment in group.segments)
+        blank[name] = sum(
+            not segment.hypothesis.strip() for group in groups for segment in group.segments
+        )
     assert blank == {"wmt17": 1, "wmt18": 17}
 
 
@@ -199,9 +220,16 @@ def test_human_rows_and_peers():
     tac = opened("tac08")
     assert tac.excluded == {"human peers": 192, "one-sentence peers": 168}
     assert (len(tac.groups), tac.n) == (48, 2_976 - 192 - 168)
-    assert not [s for group in tac.groups.values() for s in group.segments if s.hypothesis in s.references]
+    assert not [
+        s for group in tac.groups.values() for s in group.segments if s.hypothesis in s.references
+    ]
     included = opened("tac08", include_human_peers=True)
-    itself = [s.system for group in included.groups.values() for s in group.segments if s.hypothesis in s.references]
+    itself = [
+        s.system
+        for group in included.groups.values()
+        for s in group.segments
+        if s.hypothesis in s.references
+    ]
     assert (len(itself), set(itself)) == (192, set("ABCDEFGH"))
 
 
@@ -210,10 +238,15 @@ def test_mlqe_columns():
     measured = {}
     for pair, group in opened("mlqe-pe").groups.items():
         measured[pair] = np.corrcoef(group.scores, group.model_scores)[0, 1]
-    assert measured == pytest.approx({"en-de": 0.208, "en-zh": 0.257, "ro-en": 0.647, "ru-en": 0.536}, abs=0.0006)
+    assert measured == pytest.approx(
+        {"en-de": 0.208, "en-zh": 0.257, "ro-en": 0.647, "ru-en": 0.536}, abs=0.0006
+    )
     assert len(opened("mlqe-pe", human="model_scores").warnings) == 4
     assert not opened("mlqe-pe").warnings
-    assert all(segment.source and not segment.references for segment in opened("mlqe-pe").groups["ru-en"].segments)
+    assert all(
+        segment.source and not segment.references
+        for segment in opened("mlqe-pe").groups["ru-en"].segments
+    )
 
 
 # Trap 9: the dialects of STS; subsets that only one archive has; nothing counted twice.
@@ -278,7 +311,9 @@ def test_captions_are_the_joined_ones():
 
 @pytest.mark.parametrize("name", ["wmt19", "sts15", "sts16", "tac09"])
 def test_what_is_not_here_is_named(name):
-    with pytest.raises(Unreadable, match=rf"{name}: no file .* of 20\d\d below .*monge data {name} "):
+    with pytest.raises(
+        Unreadable, match=rf"{name}: no file .* of 20\d\d below .*monge data {name} "
+    ):
         open_dataset(name, ROOT)
 
 

@@ -1,4 +1,6 @@
-"""What `monge recommend` answers from is what is computed: figures, intervals and signatures of two sets."""
+"""What `monge recommend` answers from is what is computed: figures, intervals and signatures of two
+sets.
+"""
 
 import importlib.util
 import sys
@@ -27,17 +29,22 @@ def make():
 
 
 @pytest.mark.parametrize(
-    ("key", "names"), [("bagel", ["chrf", "rougeL", "twmd", "moverscore"]), ("stsb-de", ["chrf", "sentbleu"])]
+    ("key", "names"),
+    [("bagel", ["chrf", "rougeL", "twmd", "moverscore"]), ("stsb-de", ["chrf", "sentbleu"])],
 )
 def test_figures_are_what_is_computed(make, data_dir, key, names):
     (planned,) = [one for one in make.plan() if one.key == key]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Notice)
-        found = make.record(planned, evaluate(planned.asked(data_dir), names, setup=planned.setup()))
+        found = make.record(
+            planned, evaluate(planned.asked(data_dir), names, setup=planned.setup())
+        )
     kept = KEPT[key]
     for name, one in found["metrics"].items():
         then = kept.metrics[name]
-        assert (one["value"], one["low"], one["high"]) == pytest.approx((then.value, then.low, then.high), abs=1e-3)
+        assert (one["value"], one["low"], one["high"]) == pytest.approx(
+            (then.value, then.low, then.high), abs=1e-3
+        )
         assert one["signature"] == then.signature
     assert {field: getattr(kept, field) for field in found if field != "metrics"} == {
         field: value for field, value in found.items() if field != "metrics"
@@ -62,7 +69,9 @@ def tuned_kept():
 
 
 def test_what_is_said_of_tuned_models_is_what_was_measured(tuned_kept):
-    assert tuned_kept.KEPT.read_text("utf-8") == tuned_kept.text(), "run: python docs/tuning/kept.py"
+    assert tuned_kept.KEPT.read_text("utf-8") == tuned_kept.text(), (
+        "run: python docs/tuning/kept.py"
+    )
     assert {one.name for one in tuned()} == set(SHIPPED)
 
 
@@ -71,7 +80,9 @@ def test_a_figure_of_a_tuned_model_is_what_is_computed(data_dir):
     change = broad.figures["bagel"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Notice)
-        found = evaluate(Task("bagel", data_dir), ["twmd", "twmd[encoder.model=auto+broad]"], run=Run()).agreements
+        found = evaluate(
+            Task("bagel", data_dir), ["twmd", "twmd[encoder.model=auto+broad]"], run=Run()
+        ).agreements
     for one, kept in zip(found, (change.before, change.after), strict=True):
         assert (one.mean.value, one.mean.low, one.mean.high) == pytest.approx(
             (kept.value, kept.low, kept.high), abs=1e-3

@@ -1,4 +1,5 @@
-"""Published tables on the published judgements: what is listed, and a few figures that are quick to compute.
+"""Published tables on the published judgements: what is listed, and a few figures that are quick to
+compute.
 
 MONGE_DATA names a directory with one directory a data set (`unpack` of the shared data makes it).
 """
@@ -51,9 +52,16 @@ def test_the_list_says_which_data_are_here():
 def test_tac_is_printed_with_and_without_human_peers():
     table = replace(only("moverscore-2", "ROUGE-1"), columns=tables()["moverscore-2"].columns[:1])
     found = reproduce(table, ROOT, resamples=0)
-    with_peers, without = (reading.entries["baselines", "ROUGE-1"][0].ours for reading in found.readings)
-    assert [reading.name for reading in found.readings] == ["with human peers", "without human peers"]
-    assert with_peers == pytest.approx(0.703, abs=0.03)  # the published figure has the human peers in
+    with_peers, without = (
+        reading.entries["baselines", "ROUGE-1"][0].ours for reading in found.readings
+    )
+    assert [reading.name for reading in found.readings] == [
+        "with human peers",
+        "without human peers",
+    ]
+    assert with_peers == pytest.approx(
+        0.703, abs=0.03
+    )  # the published figure has the human peers in
     assert without < with_peers - 0.15
 
 
@@ -64,12 +72,16 @@ def test_tempered_wmd_on_one_pair_of_wmt17():
     ours = {row["label"]: row["ours"][at] for row in found["readings"][0]["rows"]}
     assert ours["TWMD"] > ours["BERTscore"] > ours["SBERT"]
     assert found["condition"] == "varied (all-MiniLM-L6-v2 instead of roberta-base)"
-    assert all(row["ours"][-1] is None for row in found["readings"][0]["rows"])  # the mean needs all pairs
+    assert all(
+        row["ours"][-1] is None for row in found["readings"][0]["rows"]
+    )  # the mean needs all pairs
 
 
 def test_english_models_do_not_score_other_languages():
     table = only("lazy-emd-2", "EMD")
     found = reproduce(table, ROOT, pairs=["tr-en", "en-tr"], resamples=0)
-    cells = dict(zip([str(one) for one in table.columns], found.readings[0].entries["", "EMD"], strict=True))
+    cells = dict(
+        zip([str(one) for one in table.columns], found.readings[0].entries["", "EMD"], strict=True)
+    )
     assert 0.1 < cells["wmt18 darr darr tr-en"].ours < 0.4
     assert "reads English only" in cells["wmt18 darr darr en-tr"].why

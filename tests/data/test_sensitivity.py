@@ -1,4 +1,6 @@
-"""docs/sensitivity.md: the page says what the kept results say, and a part of them is what is computed today."""
+"""docs/sensitivity.md: the page says what the kept results say, and a part of them is what is
+computed today.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def make():
 def on_the_pair(effect):
     """An effect as a study of one pair alone would have it."""
     levels = tuple(
-        replace(one, values={PAIR: one.values[PAIR]}, versus={PAIR: one.versus[PAIR]}) for one in effect.levels
+        replace(one, values={PAIR: one.values[PAIR]}, versus={PAIR: one.versus[PAIR]})
+        for one in effect.levels
     )
     return replace(effect, levels=levels, spreads={PAIR: effect.spreads[PAIR]})
 
@@ -43,7 +46,10 @@ def test_the_page_is_what_the_results_say(make):
     from page import pages
 
     made = pages(make.plan(), make.results())
-    assert {place.relative_to(DOCS).as_posix() for place in made} == {"sensitivity.md", "sensitivity/studies.md"}
+    assert {place.relative_to(DOCS).as_posix() for place in made} == {
+        "sensitivity.md",
+        "sensitivity/studies.md",
+    }
     for place, text in made.items():
         assert place.read_text("utf-8") == text, "run: python docs/sensitivity/make.py --page"
     assert len(made[DOCS / "sensitivity.md"]) < 12_000
@@ -67,7 +73,10 @@ def test_the_results_are_what_is_computed(make, data_dir, models_dir, tmp_path):
     study = {**study, "pairs": [PAIR], "metrics": METRICS, "factors": FACTORS}
     make.furnish(tmp_path, planned, data_dir, [study])
     found = make.studied(study, tmp_path, data_dir, models_dir)
-    assert found.groups[PAIR] == kept.groups[PAIR] and found.work["encoded"] <= 2 * found.segments[PAIR]
+    assert (
+        found.groups[PAIR] == kept.groups[PAIR]
+        and found.work["encoded"] <= 2 * found.segments[PAIR]
+    )
     known = {(one.factor, one.metric): one for one in kept.effects}
     for now in found.effects:
         then = on_the_pair(known[now.factor, now.metric])
@@ -77,7 +86,8 @@ def test_the_results_are_what_is_computed(make, data_dir, models_dir, tmp_path):
             assert one.values[PAIR] == pytest.approx(other.values[PAIR], abs=1e-4)
             mine, theirs = one.versus[PAIR], other.versus[PAIR]
             assert mine.difference == pytest.approx(theirs.difference, abs=5e-4)
-            # kept intervals resampled outputs, those made now resample source items with all their outputs
+            # kept intervals resampled outputs, those made now resample source items with all their
+            # outputs
             assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), abs=5e-3)
         if len(now.levels) == len(then.levels):
             one, other = now.spreads[PAIR], then.spreads[PAIR]

@@ -20,7 +20,9 @@ PAIRS = 500
 
 def pairs(data_dir, count: int) -> tuple[list[str], list[str]]:
     judged = open_dataset("wmt17", data_dir, pairs=["*-en"])
-    rows = [row for group in judged.groups.values() for row in group.segments if row.hypothesis.strip()]
+    rows = [
+        row for group in judged.groups.values() for row in group.segments if row.hypothesis.strip()
+    ]
     rows = [rows[k * len(rows) // count] for k in range(count)]
     return [row.hypothesis for row in rows], [row.references[0] for row in rows]
 
@@ -36,8 +38,15 @@ def test_small_requests_that_come_together_get_what_each_gets_alone(data_dir):
     hypotheses, references = pairs(data_dir, 64)
     loaded = [monge.load(one) for one in metrics]
     alone = [
-        "".join(render_results(monge.score_segments(loaded, rows), "json", version=VERSION, segments=True)).encode()
-        for rows in (monge.api.segments_of([one], [other]) for one, other in zip(hypotheses, references, strict=True))
+        "".join(
+            render_results(
+                monge.score_segments(loaded, rows), "json", version=VERSION, segments=True
+            )
+        ).encode()
+        for rows in (
+            monge.api.segments_of([one], [other])
+            for one, other in zip(hypotheses, references, strict=True)
+        )
     ]
     service, let = Service(Config(metrics=tuple(metrics))), Event()
     service.warm()
@@ -67,11 +76,18 @@ def test_command_library_and_service_agree_to_the_last_digit(data_dir, tmp_path,
     files = ["-t", str(tmp_path / "hyp"), "-r", str(tmp_path / "ref")]
     assert run(["score", *files, *named, "--format", "json", "--segments"]) == 0
     printed = json.loads(capsys.readouterr().out)["results"]
-    ours = monge.score_segments([monge.load(one) for one in METRICS], monge.api.segments_of(hypotheses, references))
+    ours = monge.score_segments(
+        [monge.load(one) for one in METRICS], monge.api.segments_of(hypotheses, references)
+    )
     with testclient.TestClient(create()) as client:
         while client.get("/health/ready").status_code != 200:
             time.sleep(0.1)
-        body = {"hypotheses": {"hyp": hypotheses}, "references": references, "metrics": METRICS, "segments": True}
+        body = {
+            "hypotheses": {"hyp": hypotheses},
+            "references": references,
+            "metrics": METRICS,
+            "segments": True,
+        }
         answer = client.post("/v1/score", json=body)
         assert answer.json()["results"] == printed
     assert [{**one.to_dict(), "system": "hyp"} for one in ours] == printed

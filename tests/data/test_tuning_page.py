@@ -19,7 +19,9 @@ ADAPTERS = ROOT / "src" / "monge" / "encoders" / "adapters"
 
 @pytest.fixture(scope="module")
 def make():
-    spec = importlib.util.spec_from_file_location("make_tuning", ROOT / "docs" / "tuning" / "make.py")
+    spec = importlib.util.spec_from_file_location(
+        "make_tuning", ROOT / "docs" / "tuning" / "make.py"
+    )
     module = sys.modules["make_tuning"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -39,12 +41,17 @@ def test_every_figure_carries_the_signature_of_its_model(make):
 
 def kept_cards():
     """Every adapter that is kept or shipped: its name, and its card."""
-    folders = [*(ROOT / "docs" / "tuning" / "adapters").glob("*/card.json"), *ADAPTERS.glob("*/*/card.json")]
+    folders = [
+        *(ROOT / "docs" / "tuning" / "adapters").glob("*/card.json"),
+        *ADAPTERS.glob("*/*/card.json"),
+    ]
     return [(path.parent, json.loads(path.read_text())) for path in sorted(folders)]
 
 
 def test_every_figure_is_of_the_adapter_that_is_kept(make):
-    """The digest in a figure's signature is that in the card: figures of weights since replaced do not stay."""
+    """The digest in a figure's signature is that in the card: figures of weights since replaced do
+    not stay.
+    """
     kept = json.loads(make.RESULTS.read_text())
     checked = 0
     for key, found in kept.items():
@@ -61,14 +68,18 @@ def test_every_figure_is_of_the_adapter_that_is_kept(make):
 
 
 BEFORE = {"german", "germeval", "sts-mpnet", "taught"}
-"""Adapters that were made before texts were kept apart; docs/tuning.md says so. None of them is shipped."""
+"""Adapters that were made before texts were kept apart; docs/tuning.md says so. None of them is
+shipped.
+"""
 
 
 def test_no_adapter_chose_by_what_it_learned_from():
     page = (ROOT / "docs" / "tuning.md").read_text()
     for folder, card in kept_cards():
         if folder.name in BEFORE:
-            assert "texts_also_learned" not in card["held_out"], f"{folder} was trained again: take it out of BEFORE"
+            assert "texts_also_learned" not in card["held_out"], (
+                f"{folder} was trained again: take it out of BEFORE"
+            )
             assert "still those made before texts were kept apart" in page
             continue
         assert card["held_out"]["texts_also_learned"] == 0, folder
@@ -83,11 +94,19 @@ def test_shipped_adapters_learned_from_nothing_that_forbids_commerce():
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 12345])
 def test_held_out_translations_share_no_text_with_those_that_are_learned(data_dir, seed):
-    """On the judgements that the adapters learned from, seed by seed; 171 of 548 shared a reference before."""
+    """On the judgements that the adapters learned from, seed by seed; 171 of 548 shared a reference
+    before.
+    """
     examples = judged_examples("wmt15+wmt16", data_dir, ["*-en"], text="raw")
     parts = hold_out([examples], 0.1, seed)
-    learned = {text for row in parts.lessons[0].rows for text in (row.hypothesis, *row.references, row.source)}
-    held = {text for row in parts.held.rows for text in (row.hypothesis, *row.references, row.source)}
+    learned = {
+        text
+        for row in parts.lessons[0].rows
+        for text in (row.hypothesis, *row.references, row.source)
+    }
+    held = {
+        text for row in parts.held.rows for text in (row.hypothesis, *row.references, row.source)
+    }
     assert not learned & held
     assert (len(parts.held), parts.left_out) == (536, [0])
     assert len(parts.lessons[0]) + len(parts.held) == len(examples) == 5360

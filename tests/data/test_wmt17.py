@@ -1,6 +1,8 @@
-"""Agreement of metrics with people on WMT17 into English, embedded model: what docs/results/tables.md prints comes out.
+"""Agreement of metrics with people on WMT17 into English, embedded model: what
+docs/results/tables.md prints comes out.
 
-The figures are those of the table "Metrics on WMT17, tokenised text" of that page, under the command that made them.
+The figures are those of the table "Metrics on WMT17, tokenised text" of that page, under the
+command that made them.
 """
 
 import re
@@ -18,18 +20,28 @@ METRICS = ("twmd", "bertscore[layers=6]", "sbert", "moverscore@v2")
 
 def printed():
     """metric -> pair -> Pearson's r, as the page prints it."""
-    section = PAGE.read_text("utf-8").partition("## Metrics on WMT17, tokenised text")[2].partition("\n## ")[0]
-    head, _, *rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    section = (
+        PAGE.read_text("utf-8")
+        .partition("## Metrics on WMT17, tokenised text")[2]
+        .partition("\n## ")[0]
+    )
+    head, _, *rows = [
+        line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")
+    ]
     pairs = [name for name in head if name.endswith("-en")]
     return {
-        row[0].strip("`"): dict(zip(pairs, (float(re.search(r"\d\.\d+", cell)[0]) for cell in row[1:8]), strict=True))
+        row[0].strip("`"): dict(
+            zip(pairs, (float(re.search(r"\d\.\d+", cell)[0]) for cell in row[1:8]), strict=True)
+        )
         for row in rows
     }
 
 
 @pytest.fixture(scope="module")
 def correlations(data_dir):
-    """metric -> pair -> Pearson's r; all metrics of a pair share one encoding pass, idf is fitted a pair."""
+    """metric -> pair -> Pearson's r; all metrics of a pair share one encoding pass, idf is fitted a
+    pair.
+    """
     judged = open_dataset("wmt17", data_dir, text="tokenised", entities=True)
     pairs = {pair: group for pair, group in judged.groups.items() if pair.endswith("-en")}
     assert len(pairs) == 7
@@ -39,7 +51,9 @@ def correlations(data_dir):
     for pair, group in pairs.items():
         hypotheses = [segment.hypothesis for segment in group.segments]
         references = [segment.references[0] for segment in group.segments]
-        assert not [text for text in (*hypotheses, *references) if "&quot;" in text or "&apos;" in text]
+        assert not [
+            text for text in (*hypotheses, *references) if "&quot;" in text or "&apos;" in text
+        ]
         segments = api.segments_of(hypotheses, references)
         for name, result in zip(METRICS, api.score_segments(metrics, segments), strict=True):
             found[name][pair] = np.corrcoef(result.segments, group.scores)[0, 1]

@@ -1,4 +1,6 @@
-"""The documentation: the reference is not stale, the site builds strictly, tutorials print what they show."""
+"""The documentation: the reference is not stale, the site builds strictly, tutorials print what
+they show.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,9 @@ def test_a_page_that_shows_something_else_is_found(tmp_path):
     assert "print(1.5)" in first and "unknown metric" in second
     tutorials.play(page, write=True)
     assert "1.501 a" in page.read_text() and not tutorials.play(page)
-    assert tutorials.agree(("a", "…", "c"), ["a", "b", "b", "c"]) and not tutorials.agree(("a", "…", "c"), ["a", "b"])
+    assert tutorials.agree(("a", "…", "c"), ["a", "b", "b", "c"]) and not tutorials.agree(
+        ("a", "…", "c"), ["a", "b"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +96,12 @@ def site(tmp_path_factory):
         "--config-file",
         str(ROOT / "mkdocs.yml"),
     ]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "no_proxy": "*", "https_proxy": "http://127.0.0.1:9"}
+    environment = {
+        **os.environ,
+        "NO_MKDOCS_2_WARNING": "1",
+        "no_proxy": "*",
+        "https_proxy": "http://127.0.0.1:9",
+    }
     done = subprocess.run(command, text=True, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr
     return folder
@@ -115,7 +124,10 @@ def test_the_site_builds_strictly_and_asks_for_nothing_elsewhere(site):
 def test_the_home_page_has_a_picture_and_an_example_above_the_fold(site, browser):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto((site / "index.html").as_uri())
-    bottoms = [page.locator(one).first.bounding_box() for one in (".hero h1", ".hero img", ".md-content pre")]
+    bottoms = [
+        page.locator(one).first.bounding_box()
+        for one in (".hero h1", ".hero img", ".md-content pre")
+    ]
     to_report = page.locator(".hero a", has_text="sample report").get_attribute("href")
     page.close()
     assert all(box["y"] + box["height"] < 900 for box in bottoms)
@@ -155,11 +167,14 @@ def test_axe_finds_nothing_serious_on_a_page_of_each_kind(site, browser, name, s
     page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
     violations = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
     drawn = page.evaluate(
-        "[...document.querySelectorAll('.md-content img[src$=\".svg\"]')].map((one) => one.className)"
+        "[...document.querySelectorAll('.md-content img[src$=\".svg\"]')].map((one) => "
+        "one.className)"
     )
     page.close()
     assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
-    assert set(drawn) <= {"follows", "literal"}, "a figure follows the colour scheme, or is turned for a dark ground"
+    assert set(drawn) <= {"follows", "literal"}, (
+        "a figure follows the colour scheme, or is turned for a dark ground"
+    )
 
 
 def test_search_works_from_a_directory_and_nothing_is_asked_elsewhere(site, browser):
@@ -192,18 +207,30 @@ def test_the_page_of_reports_is_what_was_measured():
     assert make.PAGE.read_text("utf-8") == make.page_text(), "run: python benchmarks/report.py page"
     small, large = json.loads(make.KEPT.read_text("utf-8"))
     assert (small["systems"], small["segments"], len(small["metrics"])) == (5, 1000, 4)
-    assert small["bytes"] <= 3e6 and small["segments_shown_ms"] < 1000 and small["explained"] == small["segments"]
-    assert (large["systems"], large["segments"]) == (20, 3000) and large["explained"] < large["segments"]
+    assert (
+        small["bytes"] <= 3e6
+        and small["segments_shown_ms"] < 1000
+        and small["explained"] == small["segments"]
+    )
+    assert (large["systems"], large["segments"]) == (20, 3000) and large["explained"] < large[
+        "segments"
+    ]
     for one in (small, large):
         assert sum(one["parts"].values()) == one["bytes"]
 
 
 def printed_on(page: str, column: int) -> dict[str, str]:
-    """Metric -> its mean on WMT17 as the first table of a page that has it in this column prints it, without the 0."""
+    """Metric -> its mean on WMT17 as the first table of a page that has it in this column prints
+    it, without the 0.
+    """
     found: dict[str, str] = {}
     for line in (DOCS / page).read_text("utf-8").splitlines():
         cells = [cell.strip(" *") for cell in line.split("|")[1:-1]]
-        if line.startswith("| `") and len(cells) > column and re.fullmatch(r"0?\.\d{3}", cells[column]):
+        if (
+            line.startswith("| `")
+            and len(cells) > column
+            and re.fullmatch(r"0?\.\d{3}", cells[column])
+        ):
             found.setdefault(cells[0].replace("`", ""), cells[column].removeprefix("0"))
     return found
 
@@ -223,8 +250,12 @@ def test_the_pages_of_long_studies_are_what_is_kept():
 
 def test_the_readme_says_what_is_kept():
     text = (ROOT / "README.md").read_text("utf-8")
-    rows = {line.split("|")[1].strip(" *"): line for line in text.splitlines() if line.startswith("| ")}
-    kept = json.loads((ROOT / "src/monge/recommendation/kept/agreement.json").read_text("utf-8"))["wmt17"]
+    rows = {
+        line.split("|")[1].strip(" *"): line for line in text.splitlines() if line.startswith("| ")
+    }
+    kept = json.loads((ROOT / "src/monge/recommendation/kept/agreement.json").read_text("utf-8"))[
+        "wmt17"
+    ]
     assert kept["sample"] is None and kept["groups"] == 7
     printed = {**printed_on("results/tables.md", 8), **printed_on("defaults.md", 4)}
     printed["twmd"] = printed.pop("twmd, T = .1")
@@ -232,24 +263,36 @@ def test_the_readme_says_what_is_kept():
         if metric in printed:
             assert figure["value"] == pytest.approx(float(printed[metric]), abs=1e-3), metric
 
-    speed = {one["what"]: one["median"] for one in json.loads((DOCS / "speed/run.json").read_text("utf-8"))["ratios"]}
+    speed = {
+        one["what"]: one["median"]
+        for one in json.loads((DOCS / "speed/run.json").read_text("utf-8"))["ratios"]
+    }
     against = "bertscore@release {} against bert-score 0.3.13"
     assert f"`twmd` {printed['twmd']}" in rows["monge"]
     assert f"| {printed['bertscore']} |" in rows["bert-score"]
     assert f"our `moverscore` {printed['moverscore']}" in rows["MoverScore"]
     assert f"chrF {printed['chrf']}" in rows["sacrebleu"] and "not measured" in rows["COMET"]
     assert (
-        f"{speed[against.format('fp32')]:.1f} times as fast (int8: {speed[against.format('int8')]:.1f})"
-        in rows["bert-score"]
+        f"{speed[against.format('fp32')]:.1f} times as fast (int8: "
+        f"{speed[against.format('int8')]:.1f})" in rows["bert-score"]
     )
     loop = speed["moverscore@v2 against the plain MoverScore loop"]
-    assert f"`moverscore@v2` is {loop:.1f} times as fast as a plain loop over the same formula" in rows["MoverScore"]
-    profiles = json.loads((DOCS / "results" / "moverscore-profiles.json").read_text("utf-8"))["results"]
+    assert (
+        f"`moverscore@v2` is {loop:.1f} times as fast as a plain loop over the same formula"
+        in rows["MoverScore"]
+    )
+    profiles = json.loads((DOCS / "results" / "moverscore-profiles.json").read_text("utf-8"))[
+        "results"
+    ]
     means = {one["metric"]: f"{one['mean']:.3f}".removeprefix("0") for one in profiles}
     assert f"`@v1` {means['moverscore@v1']}, `@v2` {means['moverscore@v2']}" in rows["MoverScore"]
     assert means["moverscore"] == printed["moverscore"]
     precise = json.loads((DOCS / "speed" / "precision.json").read_text("utf-8"))
-    whole = next(one["pearson"] for one in precise if (one["metric"], one["precision"]) == ("moverscore@v2", "fp32"))
+    whole = next(
+        one["pearson"]
+        for one in precise
+        if (one["metric"], one["precision"]) == ("moverscore@v2", "fp32")
+    )
     assert f"{whole:.3f}".removeprefix("0") == means["moverscore@v2"]
     assert f"{len(metric_pages.bare())} metrics" in rows["monge"]
     assert len(text.splitlines()) <= 70, "one screen"
@@ -259,8 +302,14 @@ def test_the_tables_of_results_are_what_is_kept():
     make = module("results_make", DOCS / "results" / "make.py")
     assert make.PAGE.read_text("utf-8") == make.page(), "run: python docs/results/make.py --page"
     short = (DOCS / "results.md").read_text("utf-8")
-    for run, model in (("wmt17", "all-MiniLM-L6-v2"), ("wmt17-e5", "e5-small"), ("wmt17-mpnet", "all-mpnet-base-v2")):
-        (standing,) = json.loads((make.RUNS / f"{run}.json").read_text("utf-8"))["study"]["standings"]
+    for run, model in (
+        ("wmt17", "all-MiniLM-L6-v2"),
+        ("wmt17-e5", "e5-small"),
+        ("wmt17-mpnet", "all-mpnet-base-v2"),
+    ):
+        (standing,) = json.loads((make.RUNS / f"{run}.json").read_text("utf-8"))["study"][
+            "standings"
+        ]
         means = [f"{mean['value']:.3f}".removeprefix("0") for mean in standing["mean"]]
         row = next(line for line in short.splitlines() if line.startswith(f"| {model}"))
         assert [cell.strip() for cell in row.split("|")[2:6]] == means[:4], model
@@ -269,11 +318,15 @@ def test_the_tables_of_results_are_what_is_kept():
 def test_the_page_of_claims_is_what_was_simulated():
     """Equal metrics are called different in at most .06 of the runs, for 2 to 20 metrics."""
     claims = module("claims_benchmark", ROOT / "benchmarks" / "claims.py")
-    assert claims.PAGE.read_text("utf-8") == claims.page_text(), "run: python benchmarks/claims.py page"
+    assert claims.PAGE.read_text("utf-8") == claims.page_text(), (
+        "run: python benchmarks/claims.py page"
+    )
     kept = json.loads(claims.KEPT.read_text("utf-8"))
     *held, before = kept["rows"]
     assert [row["setting"] for row in kept["rows"]] == [setting.name for setting in claims.SETTINGS]
     for row in held:
         assert max(row["false"].values()) <= 0.06, row
     assert held[0]["runs"] >= 2000 and set(held[0]["false"]) == {"2", "3", "5", "10", "20"}
-    assert min(before["false"].values()) > 0.2, "resampling outputs of one source as if they were independent"
+    assert min(before["false"].values()) > 0.2, (
+        "resampling outputs of one source as if they were independent"
+    )

@@ -1,4 +1,6 @@
-"""Encoders and benches that live for the session, and the table of deviations at the end of a verbose run."""
+"""Encoders and benches that live for the session, and the table of deviations at the end of a
+verbose run.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def model_directories(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tiny_benches(model_directories):
     """Every metric on tiny random models: another family, another tokenizer, another padding."""
-    return {name: Bench(open_encoder(str(path), device="cpu")) for name, path in model_directories.items()}
+    return {
+        name: Bench(open_encoder(str(path), device="cpu"))
+        for name, path in model_directories.items()
+    }
 
 
 @pytest.fixture
@@ -44,7 +49,9 @@ def figures():
 
 
 def pytest_terminal_summary(terminalreporter):
-    if FIGURES and ("MONGE_LAW_FIGURES" in os.environ or terminalreporter.config.get_verbosity() > 0):
+    if FIGURES and (
+        "MONGE_LAW_FIGURES" in os.environ or terminalreporter.config.get_verbosity() > 0
+    ):
         terminalreporter.section("largest deviation per law")
         for law, (gap, who) in FIGURES.items():
             terminalreporter.write_line(f"{law:<34} {gap:8.1e}  {who}")

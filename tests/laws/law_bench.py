@@ -1,4 +1,6 @@
-"""One place that scores: every metric of a bench in one run, each run once, whatever the number of laws that look."""
+"""One place that scores: every metric of a bench in one run, each run once, whatever the number of
+laws that look.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class Remembering:
 
 
 @contextmanager
-def arranged(batch_pieces: int | None, pair_numbers: int | None, threads: int | None) -> Iterator[None]:
+def arranged(
+    batch_pieces: int | None, pair_numbers: int | None, threads: int | None
+) -> Iterator[None]:
     """Other sizes of encoder batches and of batches of pairs, another number of threads."""
     before = torch.get_num_threads()
     with pytest.MonkeyPatch.context() as patch:
@@ -90,11 +94,19 @@ class Bench:
         self._runs: dict[tuple[object, ...], dict[str, Result]] = {}
 
     def metrics(self, changes: Sequence[str] = (), *, raw: bool = False) -> list[Scorer]:
-        """The metrics with changes; those of words have none of the axes, so changes leave them out."""
+        """The metrics with changes; those of words have none of the axes, so changes leave them
+        out.
+        """
         encoder = self.encoder if raw else self.remembering
-        return [self.metric(name, changes, encoder) for name in self.names if not (changes and name in LEXICAL)]
+        return [
+            self.metric(name, changes, encoder)
+            for name in self.names
+            if not (changes and name in LEXICAL)
+        ]
 
-    def metric(self, name: str, changes: Sequence[str] = (), encoder: Encoder | None = None) -> Scorer:
+    def metric(
+        self, name: str, changes: Sequence[str] = (), encoder: Encoder | None = None
+    ) -> Scorer:
         """One metric, ready to score."""
         encoder = encoder or self.remembering
         if name in LEXICAL:
@@ -102,7 +114,11 @@ class Bench:
         if name in BLENDS:
             spec = BLENDS[name].spec.changed(changes)
             return BlendMetric(
-                name, {one: bind_metric(f"{name}.{one}", each, encoder) for one, each in spec.members.items()}
+                name,
+                {
+                    one: bind_metric(f"{name}.{one}", each, encoder)
+                    for one, each in spec.members.items()
+                },
             )
         return bind_metric(name, PRESETS[name].spec.changed(changes), encoder)
 
@@ -122,14 +138,21 @@ class Bench:
             self._stats[changes, swapped] = CorpusStats(reader, counts, sums, ranges)
         return self._stats[changes, swapped]
 
-    def remembered(self, segments: Sequence[Segment]) -> tuple[Mapping[str, Result], Mapping[str, Result]]:
+    def remembered(
+        self, segments: Sequence[Segment]
+    ) -> tuple[Mapping[str, Result], Mapping[str, Result]]:
         """Results of a run that fills a store, and of one that finds everything there."""
         key = ("remembered", *segments)
         if key not in self._runs:
             with TemporaryDirectory() as folder:
                 for again in (0, 1):
                     with Store(folder) as store:
-                        run = ScoringRun(self.metrics(raw=True), segments, corpora=Corpora(self.stats()), store=store)
+                        run = ScoringRun(
+                            self.metrics(raw=True),
+                            segments,
+                            corpora=Corpora(self.stats()),
+                            store=store,
+                        )
                         self._runs[(*key, again)] = {one.metric: one for one in run.results()}
             self._runs[key] = {}
         return self._runs[(*key, 0)], self._runs[(*key, 1)]
@@ -148,9 +171,21 @@ class Bench:
         again: int = 0,
     ) -> Mapping[str, Result]:
         """Results by metric; `raw` uses the encoder itself, `again` asks for a run of its own."""
-        key = (tuple(segments), changes, window, batch_pieces, pair_numbers, threads, swapped, raw, again)
+        key = (
+            tuple(segments),
+            changes,
+            window,
+            batch_pieces,
+            pair_numbers,
+            threads,
+            swapped,
+            raw,
+            again,
+        )
         if key not in self._runs:
-            alone = len(segments) == 1  # no corpus for a metric that takes all segments of a system together
+            alone = (
+                len(segments) == 1
+            )  # no corpus for a metric that takes all segments of a system together
             metrics = [
                 one
                 for one in self.metrics(changes, raw=raw)
@@ -167,7 +202,9 @@ class Bench:
                 if members:
                     stats = self.stats(changes, swapped=exchanged)
                     with arranged(batch_pieces, pair_numbers, threads):
-                        found += ScoringRun(members, segments, corpora=Corpora(stats), window=window).results()
+                        found += ScoringRun(
+                            members, segments, corpora=Corpora(stats), window=window
+                        ).results()
             self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
         return self._runs[key]
 
@@ -178,10 +215,15 @@ def two_sided(metric: Scorer) -> bool:
 
 
 def fit_of(metric: Scorer, references: Sequence[str], hypotheses: Sequence[str]) -> CorpusStats:
-    """The statistics of a metric, fitted from texts of each side; of a blend, from pairs of them."""
+    """The statistics of a metric, fitted from texts of each side; of a blend, from pairs of
+    them.
+    """
     if "range" in metric.fits:
         pairs = zip(hypotheses, references, strict=True)
-        rows = [Segment(str(k), hypothesis, (reference,)) for k, (hypothesis, reference) in enumerate(pairs)]
+        rows = [
+            Segment(str(k), hypothesis, (reference,))
+            for k, (hypothesis, reference) in enumerate(pairs)
+        ]
         return ScoringRun([metric], rows).fitted_ranges()
     assert isinstance(metric, TransportMetric)
     return fit(metric, references=references, hypotheses=hypotheses)
@@ -193,14 +235,20 @@ def numbers(result: Result) -> dict[str, np.ndarray]:
 
 
 def scale(result: Result) -> float:
-    """What a deviation is measured against: 1, or the largest score of a distance between free vectors."""
+    """What a deviation is measured against: 1, or the largest score of a distance between free
+    vectors.
+    """
     return max(1.0, float(np.abs(result.segments).max()))
 
 
 def deviation(one: Result, other: Result, order: Sequence[int] | None = None) -> float:
-    """The largest difference of scores and parts; `order` are the places in `other` of the segments of `one`."""
+    """The largest difference of scores and parts; `order` are the places in `other` of the segments
+    of `one`.
+    """
     places = list(range(other.n)) if order is None else list(order)
     assert one.n == len(places)
-    gaps = [np.abs(values - numbers(other)[name][places]).max() for name, values in numbers(one).items()]
+    gaps = [
+        np.abs(values - numbers(other)[name][places]).max() for name, values in numbers(one).items()
+    ]
     assert np.isfinite(gaps).all()
     return float(max(gaps)) / scale(other)

@@ -1,6 +1,8 @@
-"""The laws. Each takes a bench and a metric's name, raises AssertionError, and returns the deviation it saw.
+"""The laws. Each takes a bench and a metric's name, raises AssertionError, and returns the
+deviation it saw.
 
-A row of `spec.presets` may declare `lacks={law: reason}`; then `check_metric` demands that the law be broken.
+A row of `spec.presets` may declare `lacks={law: reason}`; then `check_metric` demands that the law
+be broken.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ from monge.scoring.scorer import Corpora
 from monge.types import Result, Segment
 
 TOLERANCE = {"fp32": 1e-5, "bf16": 2e-3, "int8": 1e-5}
-"""What a score may owe to the company it was computed in, per precision (times the scale of free distances)."""
+"""What a score may owe to the company it was computed in, per precision (times the scale of free
+distances).
+"""
 
 AWAY = {"bf16": 3e-2, "int8": 3e-2}
-"""How far a segment in reduced precision may be from fp32. Measured on the 24 pairs (Zen 4): bf16 .021 for
-xmoverscore@v2 and at most .003 for the others, median .0009; int8 .014, median .006."""
+"""How far a segment in reduced precision may be from fp32. Measured on the 24 pairs (Zen 4): bf16
+.021 for xmoverscore@v2 and at most .003 for the others, median .0009; int8 .014, median .006."""
 
 Law = Callable[[Bench, str], float]
 LAWS: dict[str, Law] = {}
@@ -51,7 +55,8 @@ def usual(bench: Bench, name: str) -> Result:
     return bench.run(SAMPLE, raw=True)[name]
 
 
-# --- company: what a score may not depend on ---------------------------------------------------------------------
+# --- company: what a score may not depend on
+# ---------------------------------------------------------------------
 
 
 @law
@@ -67,7 +72,10 @@ def batch(bench: Bench, name: str) -> float:
 @law
 def padding(bench: Bench, name: str) -> float:
     """Pairs alone in their batch, without any padding; all pairs padded to the longest."""
-    gaps = [deviation(bench.run(SAMPLE, pair_numbers=size)[name], bench.run(SAMPLE)[name]) for size in (1, 1 << 40)]
+    gaps = [
+        deviation(bench.run(SAMPLE, pair_numbers=size)[name], bench.run(SAMPLE)[name])
+        for size in (1, 1 << 40)
+    ]
     return within(max(gaps), tolerance(bench), "batch of pairs")
 
 
@@ -75,7 +83,9 @@ def padding(bench: Bench, name: str) -> float:
 def negative_padding(bench: Bench, name: str) -> float:
     """The same where similarities are negative, so that a padded 0 would be the nearest."""
     changes = ("centre=sentence",)
-    alone, together = (bench.run(SAMPLE, changes=changes, pair_numbers=size)[name] for size in (1, 1 << 40))
+    alone, together = (
+        bench.run(SAMPLE, changes=changes, pair_numbers=size)[name] for size in (1, 1 << 40)
+    )
     return within(deviation(alone, together), tolerance(bench), "batch of pairs under centring")
 
 
@@ -85,7 +95,9 @@ def window(bench: Bench, name: str) -> float:
     every = [bench.run(SAMPLE, raw=True, window=size)[name] for size in (1, 7)]
     usually = usual(bench, name)
     gaps = [deviation(one, usually) for one in every]
-    gaps += [abs(one.score - usually.score) / scale(usually) for one in every]  # of a corpus score too
+    gaps += [
+        abs(one.score - usually.score) / scale(usually) for one in every
+    ]  # of a corpus score too
     return within(max(gaps), tolerance(bench), "window")
 
 
@@ -94,7 +106,10 @@ def order(bench: Bench, name: str) -> float:
     """Segments in another order; 33 segments, so that batches of 32 are cut elsewhere."""
     more = (*SAMPLE, *(Segment(f"more {i}", A[i], (R[i],)) for i in range(20, 29)))
     gaps = []
-    for places in (list(range(len(more)))[::-1], list(np.random.default_rng(3).permutation(len(more)))):
+    for places in (
+        list(range(len(more)))[::-1],
+        list(np.random.default_rng(3).permutation(len(more))),
+    ):
         moved = bench.run(tuple(more[place] for place in places), raw=True)[name]
         gaps.append(deviation(moved, bench.run(more, raw=True)[name], places))
     return within(max(gaps), tolerance(bench), "order of segments")
@@ -120,7 +135,9 @@ def systems(bench: Bench, name: str) -> float:
         for one in (replace(segment, system="a"), replace(segment, system="b", hypothesis=B[i]))
     )
     both = bench.run(rows, raw=True)
-    return within(deviation(both[f"{name}\ta"], usual(bench, name)), tolerance(bench), "another system")
+    return within(
+        deviation(both[f"{name}\ta"], usual(bench, name)), tolerance(bench), "another system"
+    )
 
 
 @law
@@ -136,7 +153,9 @@ def duplicates(bench: Bench, name: str) -> float:
     found = bench.run((*SAMPLE, *SAMPLE[::-1]), raw=True)[name]
     for part, values in numbers(found).items():
         ours, theirs = values[: len(SAMPLE)], values[len(SAMPLE) :][::-1]
-        assert (ours == theirs).all(), f"{part} of duplicates differs by {np.abs(ours - theirs).max():.1e}"
+        assert (ours == theirs).all(), (
+            f"{part} of duplicates differs by {np.abs(ours - theirs).max():.1e}"
+        )
     return 0.0
 
 
@@ -152,7 +171,9 @@ def repeat(bench: Bench, name: str) -> float:
 
 @law
 def remembered(bench: Bench, name: str) -> float:
-    """With a store: scores of a run that fills it are the usual ones, those that are found there equal to the bit."""
+    """With a store: scores of a run that fills it are the usual ones, those that are found there
+    equal to the bit.
+    """
     filled, found = (each[name] for each in bench.remembered(SAMPLE))
     for part, values in numbers(found).items():
         assert (values == numbers(filled)[part]).all(), f"{part} differs when it is remembered"
@@ -170,12 +191,15 @@ def merged_statistics(bench: Bench, name: str) -> float:
         return 0.0
     halves = [fit_of(metric, one, two) for one, two in ((R, A), (R2, B))]
     stats = halves[0] + halves[1], fit_of(metric, CORPUS, (*A, *B))
-    added, at_once = (ScoringRun([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats)
+    added, at_once = (
+        ScoringRun([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats
+    )
     assert added.signature == at_once.signature
     return within(deviation(added, at_once), tolerance(bench), "merged statistics")
 
 
-# --- meaning: what a score says ----------------------------------------------------------------------------------
+# --- meaning: what a score says
+# ----------------------------------------------------------------------------------
 
 
 @law
@@ -185,19 +209,32 @@ def identity(bench: Bench, name: str) -> float:
     limits = bench.metric(name).bounds
     square = found.segments.reshape(len(TEXTS), len(TEXTS)) * (1 if limits.higher_is_better else -1)
     own = np.diag(square)
-    within(float(max((square - own[:, None]).max(), (square - own[None, :]).max())), 1e-9 * scale(found), "better")
+    within(
+        float(max((square - own[:, None]).max(), (square - own[None, :]).max())),
+        1e-9 * scale(found),
+        "better",
+    )
     best = limits.best if limits.higher_is_better else -limits.best
-    return within(float(np.abs(own - best).max()) / scale(found), 1e-6, "a text and itself: away from the best")
+    return within(
+        float(np.abs(own - best).max()) / scale(found),
+        1e-6,
+        "a text and itself: away from the best",
+    )
 
 
 @law
 def symmetry(bench: Bench, name: str) -> float:
-    """The whole run with sides (and their statistics) exchanged: precision and recall exchange, the rest stays."""
+    """The whole run with sides (and their statistics) exchanged: precision and recall exchange, the
+    rest stays.
+    """
     there = bench.run(SAMPLE)[name]
     exchanged = tuple(Segment(one.id, one.references[0], (one.hypothesis,)) for one in SAMPLE)
     back = bench.run(exchanged, swapped=True)[name]
     mirror = {"precision": "recall", "recall": "precision"}
-    gaps = [np.abs(values - back.parts[mirror.get(part, part)]).max() for part, values in there.parts.items()]
+    gaps = [
+        np.abs(values - back.parts[mirror.get(part, part)]).max()
+        for part, values in there.parts.items()
+    ]
     if name in BLENDS or getattr(PRESETS[name].spec.readout, "headline", "f1") == "f1":
         gaps.append(np.abs(there.segments - back.segments).max())
     return within(float(max(gaps)) / scale(there), tolerance(bench), "sides exchanged")
@@ -210,7 +247,9 @@ def range_(bench: Bench, name: str) -> float:
     over = 0.0
     for found in (usual(bench, name), bench.run(ALL_PAIRS)[name]):
         assert all(np.isfinite(values).all() for values in numbers(found).values())
-        low, high = (limits.low, limits.high) if name in BLENDS else limits.shown  # fitted ranges are of other pairs
+        low, high = (
+            (limits.low, limits.high) if name in BLENDS else limits.shown
+        )  # fitted ranges are of other pairs
         over = max(over, float((low - found.segments).max()), float((found.segments - high).max()))
     return within(over, 1e-9, "out of range")
 
@@ -220,19 +259,33 @@ LAWS["range"] = LAWS.pop("range-")
 
 @law
 def empty(bench: Bench, name: str) -> float:
-    """A blank text gets the declared worst, two blanks the best; both are flagged, counted, and disturb nobody."""
+    """A blank text gets the declared worst, two blanks the best; both are flagged, counted, and
+    disturb nobody.
+    """
     limits = bench.metric(name).bounds
-    blanks = [(f"{kind} {i}", h, r) for kind, b in BLANK.items() for i, (h, r) in enumerate([(b, R[0]), (R[0], b)])]
-    blanks += [(f"{kind} 2", blank, blank) for kind, blank in BLANK.items()] + [("mixed", " ", "\u200b")]
+    blanks = [
+        (f"{kind} {i}", h, r)
+        for kind, b in BLANK.items()
+        for i, (h, r) in enumerate([(b, R[0]), (R[0], b)])
+    ]
+    blanks += [(f"{kind} 2", blank, blank) for kind, blank in BLANK.items()] + [
+        ("mixed", " ", "\u200b")
+    ]
     rows = tuple(Segment(key, h, (r,)) for key, h, r in blanks)
     found = bench.run((*SAMPLE, *rows), raw=True)[name]
     mine = found.segments[len(SAMPLE) :]
     flags = [
-        tuple(f"empty-{side}" for side, text in (("hypothesis", h), ("reference", r)) if text != R[0])
+        tuple(
+            f"empty-{side}" for side, text in (("hypothesis", h), ("reference", r)) if text != R[0]
+        )
         for _, h, r in blanks
     ]
     assert list(found.flags[len(SAMPLE) :]) == flags
-    assert found.run["flagged"]["empty-hypothesis"] == found.run["flagged"]["empty-reference"] == 2 * len(BLANK) + 1
+    assert (
+        found.run["flagged"]["empty-hypothesis"]
+        == found.run["flagged"]["empty-reference"]
+        == 2 * len(BLANK) + 1
+    )
     assert all(np.isfinite(values).all() for values in numbers(found).values())
     for score, flag in zip(mine, flags, strict=True):
         if len(flag) == 2:
@@ -243,12 +296,16 @@ def empty(bench: Bench, name: str) -> float:
             assert score < limits.best if limits.higher_is_better else score > limits.best
     if limits.worst is None:
         for side in ("empty-hypothesis", "empty-reference"):
-            assert len({score for score, flag in zip(mine, flags, strict=True) if flag == (side,)}) == 1
+            assert (
+                len({score for score, flag in zip(mine, flags, strict=True) if flag == (side,)})
+                == 1
+            )
     if "neighbours" in lacking(name):
         return 0.0
     before = usual(bench, name)
     gap = max(
-        float(np.abs(values[: len(SAMPLE)] - numbers(before)[part]).max()) for part, values in numbers(found).items()
+        float(np.abs(values[: len(SAMPLE)] - numbers(before)[part]).max())
+        for part, values in numbers(found).items()
     )
     return within(gap / scale(before), tolerance(bench), "the others beside blank texts")
 
@@ -265,9 +322,20 @@ def all_empty(bench: Bench, name: str) -> float:
 
 @law
 def filtered(bench: Bench, name: str) -> float:
-    """A text that the filters would leave empty keeps its words, is flagged, and is no empty text."""
-    changes = ("units.punctuation=drop", "units.stopwords=en", "units.match=word", "units.subwords=first")
-    rows = (Segment("1", "?! ...", (R[0],)), Segment("2", R[0], ("of the and",)), Segment("3", "the of", ("...",)))
+    """A text that the filters would leave empty keeps its words, is flagged, and is no empty
+    text.
+    """
+    changes = (
+        "units.punctuation=drop",
+        "units.stopwords=en",
+        "units.match=word",
+        "units.subwords=first",
+    )
+    rows = (
+        Segment("1", "?! ...", (R[0],)),
+        Segment("2", R[0], ("of the and",)),
+        Segment("3", "the of", ("...",)),
+    )
     found = bench.run(rows, changes=changes)[name]
     assert [set(one) for one in found.flags] == [
         {"all-filtered-hypothesis"},
@@ -276,24 +344,36 @@ def filtered(bench: Bench, name: str) -> float:
     ]
     assert found.run["flagged"] == {"all-filtered-hypothesis": 2, "all-filtered-reference": 2}
     assert all(np.isfinite(values).all() for values in numbers(found).values())
-    plain = bench.run(rows, changes=("units.punctuation=keep", "units.stopwords=none", "units.subwords=first"))[name]
+    plain = bench.run(
+        rows, changes=("units.punctuation=keep", "units.stopwords=none", "units.subwords=first")
+    )[name]
     if "neighbours" in lacking(name) or name.endswith("-b"):  # the mean is of other units
         return 0.0
-    gap = float(abs(found.segments[2] - plain.segments[2])) / scale(plain)  # both of its texts fell back
+    gap = float(abs(found.segments[2] - plain.segments[2])) / scale(
+        plain
+    )  # both of its texts fell back
     return within(gap, TOLERANCE["fp32"], "fallen back")
 
 
 @law
 def weightless(bench: Bench, name: str) -> float:
-    """A text of words that every text has weighs nothing by idf: it falls back to uniform weights and says so."""
+    """A text of words that every text has weighs nothing by idf: it falls back to uniform weights
+    and says so.
+    """
     metric = bench.metric(name)
     texts = ["the dog", "the bridge", "the filter"]
     stats = fit_of(metric, texts, texts) if metric.fits else None
     rows = (Segment("1", "the", ("the dog",)), Segment("2", "the bridge", ("the",)))
     found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
     assert all(np.isfinite(values).all() for values in numbers(found).values())
-    expected = [("no-mass-hypothesis",), ("no-mass-reference",)] if metric.spec.weights.name == "idf" else [(), ()]
-    assert [tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags] == expected
+    expected = (
+        [("no-mass-hypothesis",), ("no-mass-reference",)]
+        if metric.spec.weights.name == "idf"
+        else [(), ()]
+    )
+    assert [
+        tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags
+    ] == expected
     return 0.0
 
 
@@ -303,7 +383,8 @@ def references(bench: Bench, name: str) -> float:
     higher = bench.metric(name).bounds.higher_is_better
     rows = range(12)
     single = [
-        bench.run(tuple(Segment(str(i), SAMPLE[i].hypothesis, (texts[i],)) for i in rows))[name] for texts in (R, R2)
+        bench.run(tuple(Segment(str(i), SAMPLE[i].hypothesis, (texts[i],)) for i in rows))[name]
+        for texts in (R, R2)
     ]
     both = tuple(Segment(str(i), SAMPLE[i].hypothesis, (R[i], R2[i])) for i in rows)
     tables = {part: np.stack([numbers(one)[part] for one in single]) for part in numbers(single[0])}
@@ -320,7 +401,9 @@ def references(bench: Bench, name: str) -> float:
                 "max-each": table.max(0) if higher else table.min(0),
             }[rule]
             gap = max(gap, float(np.abs(numbers(found)[part] - expected).max()) / scale(found))
-        places = {"mean": np.full(len(winner), -1), "first": np.zeros(len(winner))}.get(rule, winner)
+        places = {"mean": np.full(len(winner), -1), "first": np.zeros(len(winner))}.get(
+            rule, winner
+        )
         assert (found.references == places).all()
     return within(gap, tolerance(bench), "several references")
 
@@ -328,9 +411,13 @@ def references(bench: Bench, name: str) -> float:
 COMPANY = tuple(LAWS)[: tuple(LAWS).index("merged-statistics")]
 """The laws of company: what a score may not depend on, whatever the kind of metric."""
 OF_WORDS = (*(law for law in COMPANY if law != "negative-padding"), "range", "empty", "all-empty")
-"""The laws for metrics of words: they have no axes that could be changed, and equal texts need not be the best."""
+"""The laws for metrics of words: they have no axes that could be changed, and equal texts need not
+be the best.
+"""
 OF_BLENDS = (*OF_WORDS, "negative-padding", "merged-statistics", "symmetry")
-"""The laws for blends: beyond their fitted ranges scores have no best, and references are their members' business."""
+"""The laws for blends: beyond their fitted ranges scores have no best, and references are their
+members' business.
+"""
 
 
 def laws_of(name: str) -> tuple[str, ...]:

@@ -43,7 +43,9 @@ def wordpiece(pad: int) -> PreTrainedTokenizerFast:
     trainer = trainers.WordPieceTrainer(vocab_size=300, special_tokens=special, show_progress=False)
     tokenizer.train_from_iterator(corpus(), trainer)
     ids = {name: tokenizer.token_to_id(name) for name in special}
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    tokenizer.post_processor = processors.BertProcessing(
+        ("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"])
+    )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         unk_token="[UNK]",
@@ -68,14 +70,24 @@ def byte_pairs() -> PreTrainedTokenizerFast:
     )
     tokenizer.train_from_iterator(corpus(), trainer)
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
-    names = dict(zip(("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True))
+    names = dict(
+        zip(
+            ("bos_token", "pad_token", "eos_token", "unk_token", "mask_token"), special, strict=True
+        )
+    )
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", model_max_length=LONGEST, **names
+        tokenizer_object=tokenizer,
+        cls_token="<s>",
+        sep_token="</s>",
+        model_max_length=LONGEST,
+        **names,
     )
 
 
 def _saved(model: torch.nn.Module, tokenizer: PreTrainedTokenizerFast, directory: Path) -> Path:
-    for parameter in model.parameters():  # LayerNorms and biases start as ones and zeros: a wrong one would not show
+    for parameter in (
+        model.parameters()
+    ):  # LayerNorms and biases start as ones and zeros: a wrong one would not show
         parameter.data += 0.05 * torch.randn_like(parameter)
     logging.disable_progress_bar()
     model.save_pretrained(directory)
@@ -94,7 +106,9 @@ def bert_pad_3(directory: Path) -> Path:
 def roberta(directory: Path) -> Path:
     torch.manual_seed(6)
     tokenizer = byte_pairs()
-    config = RobertaConfig(**SIZES, vocab_size=len(tokenizer), pad_token_id=1, bos_token_id=0, eos_token_id=2)
+    config = RobertaConfig(
+        **SIZES, vocab_size=len(tokenizer), pad_token_id=1, bos_token_id=0, eos_token_id=2
+    )
     return _saved(RobertaModel(config, add_pooling_layer=False), tokenizer, directory)
 
 
@@ -107,10 +121,14 @@ def albert_pad_2(directory: Path) -> Path:
 
 
 def alike(directory: Path) -> Path:
-    """A BERT whose positions and blocks do next to nothing: a word has one vector wherever it stands."""
+    """A BERT whose positions and blocks do next to nothing: a word has one vector wherever it
+    stands.
+    """
     torch.manual_seed(8)
     tokenizer = wordpiece(pad=3)
-    config = BertConfig(**{**SIZES, "initializer_range": 1e-4}, vocab_size=len(tokenizer), pad_token_id=3)
+    config = BertConfig(
+        **{**SIZES, "initializer_range": 1e-4}, vocab_size=len(tokenizer), pad_token_id=3
+    )
     model = BertModel(config, add_pooling_layer=False)
     torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
     logging.disable_progress_bar()

@@ -29,11 +29,24 @@ ODD = [
     ("ha ha ha ha ha ha ha ha", "ha"),
 ]
 PAIRS = [((A if i % 2 else B)[i], R[i]) for i in range(12)] + ODD
-SAMPLE = tuple(Segment(str(i + 1), hypothesis, (reference,)) for i, (hypothesis, reference) in enumerate(PAIRS))
+SAMPLE = tuple(
+    Segment(str(i + 1), hypothesis, (reference,)) for i, (hypothesis, reference) in enumerate(PAIRS)
+)
 CORPUS, OWN_CORPUS = (*R, *R2), (*A, *B)
 
 # compared all with all; repetition is where the printed objectives of TWMD go wrong
 TEXTS = (R[0], B[0], R[1], A[4], B[4], "ha", "ha ha ha ha ha ha ha ha", "x", "?! ...", PAIRS[13][0])
-ALL_PAIRS = tuple(Segment(f"{i}-{j}", one, (other,)) for i, one in enumerate(TEXTS) for j, other in enumerate(TEXTS))
+ALL_PAIRS = tuple(
+    Segment(f"{i}-{j}", one, (other,))
+    for i, one in enumerate(TEXTS)
+    for j, other in enumerate(TEXTS)
+)
 
-BLANK = {"nothing": "", "spaces": "   ", "NBSP": "\u00a0", "ZWSP": "\u200b", "tab": "\t\u3000", "BOM": "\ufeff"}
+BLANK = {
+    "nothing": "",
+    "spaces": "   ",
+    "NBSP": "\u00a0",
+    "ZWSP": "\u200b",
+    "tab": "\t\u3000",
+    "BOM": "\ufeff",
+}

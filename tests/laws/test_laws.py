@@ -24,7 +24,9 @@ def breaks(bench, name, law):
 def test_metric_keeps_the_law_or_says_that_it_does_not(bench, tiny_benches, figures, name, law):
     if law in lacking(name):
         real = any(breaks(each, name, law) for each in (bench, *tiny_benches.values()))
-        assert real, f"{name} keeps the law {law!r} on every encoder, yet its row declares that it does not"
+        assert real, (
+            f"{name} keeps the law {law!r} on every encoder, yet its row declares that it does not"
+        )
     else:
         figures(law, check_metric(name, bench.encoder, bench=bench, only=law)[law], name)
 
@@ -34,7 +36,9 @@ def test_rows_declare_only_laws_that_exist():
 
 
 class Crowded:
-    """An encoder whose vectors depend on how many texts share the batch: what the suite must find."""
+    """An encoder whose vectors depend on how many texts share the batch: what the suite must
+    find.
+    """
 
     def __init__(self, encoder):
         self.encoder = encoder

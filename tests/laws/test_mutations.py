@@ -1,9 +1,10 @@
 """The mutation law: whatever moves a score is in its signature and in every cache key.
 
-Each test below changes one input that can reach a score, and scores the same pairs again. Then one of these holds:
-the change is refused; no score moved; or the signature and the fingerprint of cached scores changed, and a cache that
-was filled before the change gives what a run without a cache gives. Inputs are enumerated from the code and from the
-files on disk, so that a new setting, file, or array is covered by itself.
+Each test below changes one input that can reach a score, and scores the same pairs again. Then one
+of these holds: the change is refused; no score moved; or the signature and the fingerprint of
+cached scores changed, and a cache that was filled before the change gives what a run without a
+cache gives. Inputs are enumerated from the code and from the files on disk, so that a new setting,
+file, or array is covered by itself.
 """
 
 from __future__ import annotations
@@ -33,7 +34,17 @@ from monge.metrics.presets import resolve
 from monge.metrics.signature import ModelIdentity
 from monge.scoring.identity import Identity
 from monge.types import CorpusStats
-from monge.types.settings import COUNT, LENGTH, NAME, NGRAM, SLACK, SWEEPS, TEMPERATURES, TEXT, WHOLE
+from monge.types.settings import (
+    COUNT,
+    LENGTH,
+    NAME,
+    NGRAM,
+    SLACK,
+    SWEEPS,
+    TEMPERATURES,
+    TEXT,
+    WHOLE,
+)
 
 HYPOTHESES = [
     "the cat sat on the mat .",
@@ -41,12 +52,21 @@ HYPOTHESES = [
     "The cat didn't run zzz zzy",
     "hello world",
 ]
-REFERENCES = ["the cat slept on a mat", "the dog ran home .", "the newest cat ran zzy , zzz", "world , hello !"]
+REFERENCES = [
+    "the cat slept on a mat",
+    "the dog ran home .",
+    "the newest cat ran zzy , zzz",
+    "world , hello !",
+]
 SOURCES = ["le chat cat", "the house dog ran", "cat zzz", "hello"]
 
 
-def outcome(name: str, cache: Path | None = None, *, stats: CorpusStats | None = None, **options: Any) -> Any:
-    """Every score with the signature, and the fingerprints of cached scores; the error where the input is refused."""
+def outcome(
+    name: str, cache: Path | None = None, *, stats: CorpusStats | None = None, **options: Any
+) -> Any:
+    """Every score with the signature, and the fingerprints of cached scores; the error where the
+    input is refused.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of sides and words that are not used
@@ -66,17 +86,33 @@ def check(before: Any, after: Any, cached: Any, what: str) -> bool:
     if isinstance(after, MongeError):
         return False
     assert not isinstance(cached, MongeError), (what, cached)
-    assert np.array_equal(after[0], cached[0], equal_nan=True), f"{what}: the cache serves a score of before the change"
-    moved = after[0].shape != before[0].shape or not np.allclose(after[0], before[0], rtol=0, atol=1e-7)
+    assert np.array_equal(after[0], cached[0], equal_nan=True), (
+        f"{what}: the cache serves a score of before the change"
+    )
+    moved = after[0].shape != before[0].shape or not np.allclose(
+        after[0], before[0], rtol=0, atol=1e-7
+    )
     if moved:
         assert after[1] != before[1], f"{what}: scores moved under one signature\n{after[1]}"
         assert after[2] != before[2], f"{what}: scores moved under one fingerprint"
     return moved
 
 
-# --- settings: every field of every choice of every axis ------------------------------------------------------------
+# --- settings: every field of every choice of every axis
+# ------------------------------------------------------------
 
-BASES = ("twmd", "bertscore", "moverscore", "sms", "s+wms", "wmdo", "baryscore", "lazy-emd", "sbert", "wordset-cka")
+BASES = (
+    "twmd",
+    "bertscore",
+    "moverscore",
+    "sms",
+    "s+wms",
+    "wmdo",
+    "baryscore",
+    "lazy-emd",
+    "sbert",
+    "wordset-cka",
+)
 OTHERS: dict[Any, list[str]] = {
     COUNT: ["2", "3"], WHOLE: ["1"], NGRAM: ["2", "sentence"], SWEEPS: ["1", "3", "converged"], LENGTH: ["6"],
     SLACK: ["0.5/0.1"], TEMPERATURES: ["1/0.5"], TEXT: ["query: "],
@@ -84,8 +120,13 @@ OTHERS: dict[Any, list[str]] = {
 
 
 def changes() -> Iterator[tuple[str, list[str]]]:
-    """Every setting with other values to try: AXIS=CHOICE, and AXIS.FIELD=VALUE for every field of every choice."""
-    yield "layers", ["layers=2", "layers=last2:mean", "layers=last2:pmeans(1,2)", "layers=last2:routing"]
+    """Every setting with other values to try: AXIS=CHOICE, and AXIS.FIELD=VALUE for every field of
+    every choice.
+    """
+    yield (
+        "layers",
+        ["layers=2", "layers=last2:mean", "layers=last2:pmeans(1,2)", "layers=last2:routing"],
+    )
     for axis, choices in AXES.items():
         if axis == "layers":
             continue
@@ -127,11 +168,21 @@ def test_settings(target, before, tiny_bert):
             cached = outcome(base, cache, model=str(tiny_bert), settings=settings)
             accepted += not isinstance(after, MongeError)
             check(bases[base], after, cached, f"{base} {settings}")
-    needs_files = ("fluency=", "centre=clp", "centre=umd", "scale=human", "scale=baseline", "weights=idf")
-    assert accepted or target.startswith(needs_files), f"no base accepts {CHANGES[target]}: it was not tried"
+    needs_files = (
+        "fluency=",
+        "centre=clp",
+        "centre=umd",
+        "scale=human",
+        "scale=baseline",
+        "weights=idf",
+    )
+    assert accepted or target.startswith(needs_files), (
+        f"no base accepts {CHANGES[target]}: it was not tried"
+    )
 
 
-# --- files: every file of a model, an adapter; every number of statistics -------------------------------------------
+# --- files: every file of a model, an adapter; every number of statistics
+# -------------------------------------------
 
 
 def leaves(value: Any, path: tuple[Any, ...] = (), few: int = 6) -> Iterator[tuple[Any, ...]]:
@@ -165,7 +216,9 @@ def rewritten(path: Path, data: bytes) -> None:
 
 
 class Files:
-    """A directory whose files are changed one place at a time, each change held to the law and taken back."""
+    """A directory whose files are changed one place at a time, each change held to the law and
+    taken back.
+    """
 
     def __init__(self, directory: Path, cache: Path, name: str, **options: Any) -> None:
         self.directory, self._cache, self._name, self._options = directory, cache, name, options
@@ -225,7 +278,10 @@ def adapter(tiny_bert, tmp_path):
     folder.mkdir()
     torch.manual_seed(5)
     target = "encoder.layer.1.output.dense.weight"
-    tensors = {f"{target}.low_rank_out": torch.randn(32, 2), f"{target}.low_rank_in": 0.1 * torch.randn(2, 64)}
+    tensors = {
+        f"{target}.low_rank_out": torch.randn(32, 2),
+        f"{target}.low_rank_in": 0.1 * torch.randn(2, 64),
+    }
     save_file(tensors, folder / "adapter.safetensors")
     _, spec = resolve("twmd", ["layers=3"])
     settings = {axis: text for axis, text in spec.written().items() if axis != "encoder"}
@@ -254,7 +310,9 @@ def test_every_file_of_an_adapter(scale, named, adapter, tiny_bert, tmp_path):
         save_file({**tensors, name: tensors[name] * 1.5}, other)
         card = json.loads((adapter / "card.json").read_text())
         kept = (adapter / "card.json").read_bytes()
-        rewritten(adapter / "card.json", json.dumps({**card, "sha256": digests.of_file(other)}).encode())
+        rewritten(
+            adapter / "card.json", json.dumps({**card, "sha256": digests.of_file(other)}).encode()
+        )
         before = files.moved
         files.hold(weights, other.read_bytes(), name)
         rewritten(adapter / "card.json", kept)
@@ -276,7 +334,10 @@ STATISTICS = {
 def fitted(name: str, settings: list[str], model: Path) -> CorpusStats:
     """Statistics of one kind, fitted on texts of the tests."""
     metric = monge.load(
-        name, model=str(model), device="cpu", settings=[one for one in settings if "baseline" not in one]
+        name,
+        model=str(model),
+        device="cpu",
+        settings=[one for one in settings if "baseline" not in one],
     )
     if "scale=baseline" in settings:
         return metric.fit_baseline([*REFERENCES, *HYPOTHESES])
@@ -300,26 +361,41 @@ def test_every_number_of_statistics(kind, tiny_bert, tmp_path):
         except MongeError:
             continue
         after = outcome(name, stats=changed, **options)
-        moved += check(before, after, outcome(name, tmp_path, stats=changed, **options), f"{kind} {leaf}")
+        moved += check(
+            before, after, outcome(name, tmp_path, stats=changed, **options), f"{kind} {leaf}"
+        )
     assert moved > 0, "no number of these statistics moves a score: the test does not reach them"
 
 
 def test_the_field_of_a_kind_of_statistics_is_tried():
     kinds = {one.name for one in fields(CorpusStats)} - {"reader", "members"}
-    tried = {"counts": "idf", "sums": "mean", "ranges": "range", "baselines": "baseline", "maps": "map"}
+    tried = {
+        "counts": "idf",
+        "sums": "mean",
+        "ranges": "range",
+        "baselines": "baseline",
+        "maps": "map",
+    }
     assert kinds == tried.keys() and set(tried.values()) <= STATISTICS.keys()
 
 
-# --- what else can reach a score ------------------------------------------------------------------------------------
+# --- what else can reach a score
+# ------------------------------------------------------------------------------------
 
 
 def test_the_fields_of_an_identity_are_in_fingerprint_and_signature(tiny_bert):
-    """Whatever field is added to the identity, another value of it must show in both, but names move no score."""
+    """Whatever field is added to the identity, another value of it must show in both, but names
+    move no score.
+    """
     identity = monge.load("twmd", model=str(tiny_bert), device="cpu").scorer.identity
     for one in fields(ModelIdentity):
-        other = identity.__class__(**{**vars_of(identity), "model": changed_field(identity.model, one.name)})
+        other = identity.__class__(
+            **{**vars_of(identity), "model": changed_field(identity.model, one.name)}
+        )
         assert (other.fingerprint != identity.fingerprint) == (one.name != "name"), one.name
-        assert other.sign() != identity.sign() or one.name == "precision", one.name  # which the settings sign
+        assert other.sign() != identity.sign() or one.name == "precision", (
+            one.name
+        )  # which the settings sign
     for name, value in (("stopwords", "ab" * 32), ("language_model", "/".join(["cd" * 32] * 3)),
                         ("statistics", {"idf": "ef" * 32})):  # fmt: skip
         settings = {"stopwords": ["units.stopwords=en"], "language_model": ["fluency=gpt"]}
@@ -343,7 +419,13 @@ def changed_field(value: Any, name: str) -> Any:
 def test_stopword_files(tiny_bert, tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("the\n")
-    files = Files(tmp_path, tmp_path / "cache", "twmd", model=str(tiny_bert), settings=[f"units.stopwords={path}"])
+    files = Files(
+        tmp_path,
+        tmp_path / "cache",
+        "twmd",
+        model=str(tiny_bert),
+        settings=[f"units.stopwords={path}"],
+    )
     files.hold(path, b"cat\n", "another word")
     files.hold(path, b"the a\n", "one more word")
     assert files.moved == 2
@@ -365,7 +447,12 @@ def test_static_vectors_edited_in_the_middle_with_their_time_kept(tmp_path):
 def test_precision_device_and_references(tiny_bert, tmp_path):
     before = outcome("twmd", tmp_path, model=str(tiny_bert))
     after = outcome("twmd", model=str(tiny_bert), precision="bf16")
-    assert check(before, after, outcome("twmd", tmp_path, model=str(tiny_bert), precision="bf16"), "precision")
+    assert check(
+        before,
+        after,
+        outcome("twmd", tmp_path, model=str(tiny_bert), precision="bf16"),
+        "precision",
+    )
     metric = monge.load("twmd", model=str(tiny_bert), device="cpu")
     single = metric.score(HYPOTHESES[:1], [REFERENCES[:1]])
     double = metric.score(HYPOTHESES[:1], [REFERENCES[:2]])
@@ -404,10 +491,17 @@ def test_lexical_options(name, tmp_path):
             if not isinstance(after, MongeError):
                 tried.add(option)
                 check(
-                    before, after, outcome(name, tmp_path, settings=[f"{option}={value}"]), f"{name} {option}={value}"
+                    before,
+                    after,
+                    outcome(name, tmp_path, settings=[f"{option}={value}"]),
+                    f"{name} {option}={value}",
                 )
-    alone = {"remove"} if name == "chrf++" else set()  # which goes with word_order=0 only, as chrf has it
-    assert tried == set(LEXICAL[name].options) - alone, "an option that accepts no other value that is tried"
+    alone = (
+        {"remove"} if name == "chrf++" else set()
+    )  # which goes with word_order=0 only, as chrf has it
+    assert tried == set(LEXICAL[name].options) - alone, (
+        "an option that accepts no other value that is tried"
+    )
 
 
 @pytest.mark.parametrize("library", ["sacrebleu", "rouge-score", "nltk", "monge"])
@@ -421,7 +515,8 @@ def test_versions_of_libraries_are_signed_by_the_metrics_they_compute(library, m
         "monge": ["ter", "meteor", "cider"],
     }
     before = {
-        name: outcome(name, settings=["stem=yes"] if "stem" in LEXICAL[name].options else [])[1] for name in LEXICAL
+        name: outcome(name, settings=["stem=yes"] if "stem" in LEXICAL[name].options else [])[1]
+        for name in LEXICAL
     }
     real = lexical.version
     monkeypatch.setattr(lexical, "version", lambda name: "99.9" if name == library else real(name))
@@ -446,7 +541,10 @@ def test_the_code_is_in_every_cache_key(tiny_bert, tmp_path, monkeypatch):
     real = code._sources
 
     def edited(folder: Any, path: str) -> Any:
-        return [(name, data + b"#" if name.endswith("tempered.py") else data) for name, data in real(folder, path)]
+        return [
+            (name, data + b"#" if name.endswith("tempered.py") else data)
+            for name, data in real(folder, path)
+        ]
 
     monkeypatch.setattr(code, "_sources", edited)
     assert code.code_digest.__wrapped__() != before

@@ -1,4 +1,6 @@
-"""The laws of encoding on other models: another tokenizer, another padding, a family that runs padded."""
+"""The laws of encoding on other models: another tokenizer, another padding, a family that runs
+padded.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Faults of peers (ecosystem.md V1 …), each held here by name. Others: tests/unit/test_api.py, tests/cli."""
+"""Faults of peers (ecosystem.md V1 …), each held here by name. Others: tests/unit/test_api.py,
+tests/cli.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ def test_v1_pairs_stay_together_when_batches_are_sorted_by_length(metric):
     loaded = monge.load(metric)
     stats = loaded.fit(R) if loaded.scorer.fits else None
     together = loaded.score(HYPOTHESES, REFERENCES, stats=stats).segments
-    alone = [loaded.score([h], [r], stats=stats).segments[0] for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
+    alone = [
+        loaded.score([h], [r], stats=stats).segments[0]
+        for h, r in zip(HYPOTHESES, REFERENCES, strict=True)
+    ]
     assert np.allclose(together, alone, atol=1e-5, rtol=0)
     assert len({round(one, 4) for one in alone}) == len(alone)  # a wrong pairing would show
 
@@ -36,7 +41,17 @@ def test_v2_idf_of_one_call_does_not_weigh_the_next():
 
 def test_v5_what_moves_a_score_is_in_the_signature():
     signature = monge.score(A, R, metric="moverscore").signature
-    for key in ("model", "tokenizer", "precision", "length", "layers", "units", "weights", "references", "stats"):
+    for key in (
+        "model",
+        "tokenizer",
+        "precision",
+        "length",
+        "layers",
+        "units",
+        "weights",
+        "references",
+        "stats",
+    ):
         assert signature[key]
     assert "#" in signature["model"]
 
@@ -45,26 +60,36 @@ def test_v7_unrelated_texts_never_score_best_for_want_of_mass():
     with pytest.raises(DataError):
         monge.score(["a cat"], ["profits rose"], metric="moverscore")
     same = ["the the", "the the", "a dog"]
-    found = monge.score(same, ["the", "the cat", "the the the"], metric="moverscore[units.specials=drop]")
+    found = monge.score(
+        same, ["the", "the cat", "the the the"], metric="moverscore[units.specials=drop]"
+    )
     assert (found.segments[1:] < 0.999).all()
 
 
 def test_v11_marks_that_a_user_typed_are_text():
     plain, marked = (
-        monge.explain(text, "a dog", metric="bertscore").hypothesis.units for text in ("a dog", "a [SEP] dog [MASK]")
+        monge.explain(text, "a dog", metric="bertscore").hypothesis.units
+        for text in ("a dog", "a [SEP] dog [MASK]")
     )
     assert len(marked) > len(plain) + 2
     assert "[SEP]" not in marked
 
 
 def test_v18_n_grams_are_not_ignored():
-    one, two = (monge.score(A[:6], R[:6], metric=name).segments for name in ("moverscore", "moverscore-2"))
+    one, two = (
+        monge.score(A[:6], R[:6], metric=name).segments for name in ("moverscore", "moverscore-2")
+    )
     assert not np.allclose(one, two, atol=1e-3)
 
 
 def test_v19_the_best_reference_is_taken_whole():
     hypothesis = ["A dog jumps after a red ball in the garden today."]
-    several = [["A dog jumps.", "A dog jumps after a red ball in the garden today, and then the cat sleeps all day."]]
+    several = [
+        [
+            "A dog jumps.",
+            "A dog jumps after a red ball in the garden today, and then the cat sleeps all day.",
+        ]
+    ]
     whole, each = (
         monge.score(hypothesis, several, metric="bertscore", settings=[f"references={rule}"])
         for rule in ("max", "max-each")
@@ -73,4 +98,6 @@ def test_v19_the_best_reference_is_taken_whole():
     winner = single[whole.references[0]]
     for part in ("precision", "recall", "f1"):
         assert whole.parts[part][0] == pytest.approx(winner.parts[part][0], abs=1e-5)
-        assert each.parts[part][0] == pytest.approx(max(one.parts[part][0] for one in single), abs=1e-5)
+        assert each.parts[part][0] == pytest.approx(
+            max(one.parts[part][0] for one in single), abs=1e-5
+        )

@@ -1,4 +1,6 @@
-"""Reduced precision states its own bounds: what company may do to a score, and how far it is from fp32."""
+"""Reduced precision states its own bounds: what company may do to a score, and how far it is from
+fp32.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,22 @@ from monge.metrics.presets import PRESETS
 
 NO_INT8 = pytest.mark.skipif(not int8.available(), reason="no exact int8 products on this machine")
 REDUCED = ("bf16", pytest.param("int8", marks=NO_INT8))
-JUMPS = {"wmdo@release": "its order counts chunks of matches: a plan of nearly the same cost can match otherwise"}
-"""Metrics with a part that is counted, and why a segment may jump: one of 24 may have another count."""
+JUMPS = {
+    "wmdo@release": "its order counts chunks of matches: a plan of nearly the same cost can match "
+    "otherwise"
+}
+"""Metrics with a part that is counted, and why a segment may jump: one of 24 may have another
+count.
+"""
 
 
 @pytest.fixture(scope="module")
 def reduced(bench):
     usable = ("bf16", "int8") if int8.available() else ("bf16",)
-    return {name: Bench(open_encoder("auto", precision=name, device="cpu"), list(PRESETS)) for name in usable}
+    return {
+        name: Bench(open_encoder("auto", precision=name, device="cpu"), list(PRESETS))
+        for name in usable
+    }
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -44,7 +54,11 @@ def test_reduced_precision_stays_near_fp32(bench, reduced, figures, precision, n
     full, less = bench.run(SAMPLE, raw=True)[name], reduced[precision].run(SAMPLE, raw=True)[name]
     gap = deviation(less, full)
     figures(f"{precision} from fp32, worst segment", gap, name)
-    figures(f"{precision} from fp32, mean of 24", abs(less.score - full.score) / max(1.0, abs(full.score)), name)
+    figures(
+        f"{precision} from fp32, mean of 24",
+        abs(less.score - full.score) / max(1.0, abs(full.score)),
+        name,
+    )
     if name in JUMPS and gap > AWAY[precision]:
         same = less.parts["order"] == full.parts["order"]
         assert same.sum() >= len(SAMPLE) - 1

@@ -29,26 +29,46 @@ def surroundings():
     yield "grad", torch.enable_grad
     yield "inference", torch.inference_mode
     yield "float64", lambda: set_and_restored(torch.set_default_dtype, torch.float64, torch.float32)
-    yield "bfloat16", lambda: set_and_restored(torch.set_default_dtype, torch.bfloat16, torch.float32)
-    yield "medium", lambda: set_and_restored(torch.set_float32_matmul_precision, "medium", "highest")
+    yield (
+        "bfloat16",
+        lambda: set_and_restored(torch.set_default_dtype, torch.bfloat16, torch.float32),
+    )
+    yield (
+        "medium",
+        lambda: set_and_restored(torch.set_float32_matmul_precision, "medium", "highest"),
+    )
     yield "deterministic", lambda: set_and_restored(torch.use_deterministic_algorithms, True, False)
 
 
-@pytest.mark.parametrize("name", ["twmd", "moverscore", "baryscore", "bertscore[weights=idf]", "twmd[centre=corpus]"])
+@pytest.mark.parametrize(
+    "name", ["twmd", "moverscore", "baryscore", "bertscore[weights=idf]", "twmd[centre=corpus]"]
+)
 @pytest.mark.parametrize("around", dict(surroundings()))
 def test_scores_and_state_are_the_same(name, around, tiny_bert, tmp_path):
     metric = monge.load(name, model=str(tiny_bert), device="cpu")
     expected = metric.score(HYPOTHESES, REFERENCES)
-    explained = monge.load("twmd", model=str(tiny_bert), device="cpu").explain(HYPOTHESES[0], REFERENCES[0]).score
+    explained = (
+        monge.load("twmd", model=str(tiny_bert), device="cpu")
+        .explain(HYPOTHESES[0], REFERENCES[0])
+        .score
+    )
     with dict(surroundings())[around]():
         before = state()
         loaded = monge.load(name, model=str(tiny_bert), device="cpu", cache=tmp_path)
         found = loaded.score(HYPOTHESES, REFERENCES)
-        again = monge.load("twmd", model=str(tiny_bert), device="cpu").explain(HYPOTHESES[0], REFERENCES[0]).score
+        again = (
+            monge.load("twmd", model=str(tiny_bert), device="cpu")
+            .explain(HYPOTHESES[0], REFERENCES[0])
+            .score
+        )
         assert state() == before
-    assert np.array_equal(found.segments, expected.segments) and found.signature == expected.signature
+    assert (
+        np.array_equal(found.segments, expected.segments) and found.signature == expected.signature
+    )
     assert again == explained
-    from_cache = monge.load(name, model=str(tiny_bert), device="cpu", cache=tmp_path).score(HYPOTHESES, REFERENCES)
+    from_cache = monge.load(name, model=str(tiny_bert), device="cpu", cache=tmp_path).score(
+        HYPOTHESES, REFERENCES
+    )
     assert np.array_equal(from_cache.segments, expected.segments)
 
 
@@ -80,7 +100,9 @@ def test_a_metric_can_be_pickled_and_copied(metric):
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_a_metric_scores_in_a_pool(metric, method):
-    """A loaded model hung without a word in a forked process: threads of OpenMP do not survive a fork."""
+    """A loaded model hung without a word in a forked process: threads of OpenMP do not survive a
+    fork.
+    """
     expected = _score(metric)
     with multiprocessing.get_context(method).Pool(1) as pool:
         assert pool.apply_async(_score, (metric,)).get(timeout=120) == expected

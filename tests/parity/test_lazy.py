@@ -1,4 +1,6 @@
-"""`lazy-emd` against POT's unbalanced solver with the entropy regulariser, on the real costs of real pairs."""
+"""`lazy-emd` against POT's unbalanced solver with the entropy regulariser, on the real costs of
+real pairs.
+"""
 
 import warnings
 

@@ -1,8 +1,9 @@
 """Lexical metrics against real judgements (MONGE_DATA) and against nltk's METEOR.
 
-The correlations are those of the data's README: chrF, characters 1-6, beta 2, spaces removed, Pearson. Its chrF
-counts 0 for an order that a text is too short for; sacrebleu's default leaves that order out, and `eps_smoothing`
-does as the README. One short segment of WMT17 cs-en shows the difference (.514 and .517).
+The correlations are those of the data's README: chrF, characters 1-6, beta 2, spaces removed,
+Pearson. Its chrF counts 0 for an order that a text is too short for; sacrebleu's default leaves
+that order out, and `eps_smoothing` does as the README. One short segment of WMT17 cs-en shows the
+difference (.514 and .517).
 """
 
 import csv
@@ -62,12 +63,19 @@ def pearson(hypotheses, references, human, **options):
     return np.corrcoef(scores.segments, human)[0, 1]
 
 
-@pytest.mark.parametrize(("year", "pair"), [(year, pair) for year, pairs in DASEG.items() for pair in pairs])
+@pytest.mark.parametrize(
+    ("year", "pair"), [(year, pair) for year, pairs in DASEG.items() for pair in pairs]
+)
 def test_chrf_with_judgements_of_wmt15_and_16(year, pair):
     folder = directory(f"wmt{year % 100}-seg-da") / f"wmt{year % 100}-daseg"
-    part = {kind: lines(folder / f"DAseg.newstest{year}.{kind}.{pair}") for kind in ("human", "mt-system", "reference")}
+    part = {
+        kind: lines(folder / f"DAseg.newstest{year}.{kind}.{pair}")
+        for kind in ("human", "mt-system", "reference")
+    }
     human = [float(one) for one in part["human"]]
-    assert pearson(part["mt-system"], part["reference"], human) == pytest.approx(DASEG[year][pair], abs=0.002)
+    assert pearson(part["mt-system"], part["reference"], human) == pytest.approx(
+        DASEG[year][pair], abs=0.002
+    )
 
 
 @pytest.mark.parametrize("pair", WMT17)
@@ -80,7 +88,13 @@ def test_chrf_with_judgements_of_wmt17(pair):
     outputs = {}
     for row in rows:
         system = row["SYSTEM"].split("+")[0]
-        path = raw / "system-outputs" / "newstest2017" / pair / f"newstest2017.{ALIASES.get(system, system)}.{pair}"
+        path = (
+            raw
+            / "system-outputs"
+            / "newstest2017"
+            / pair
+            / f"newstest2017.{ALIASES.get(system, system)}.{pair}"
+        )
         if path not in outputs:
             outputs[path] = lines(path)
         row["text"] = outputs[path][int(row["SID"]) - 1]
@@ -127,7 +141,9 @@ def test_greedy_meteor_is_that_of_nltk():
     scorer = MeteorScorer(porter_stemmer(), alignment="greedy")
     best = MeteorScorer(porter_stemmer())
     higher = 0
-    for hypothesis, reference in zip(sentences(400, WORDS, 1), sentences(400, WORDS, 2), strict=True):
+    for hypothesis, reference in zip(
+        sentences(400, WORDS, 1), sentences(400, WORDS, 2), strict=True
+    ):
         theirs = nltk.single_meteor_score(reference, hypothesis, wordnet=NoWordnet())
         assert scorer.score(hypothesis, reference).score == pytest.approx(theirs, abs=1e-12)
         fewest = best.score(hypothesis, reference)
@@ -151,6 +167,9 @@ def test_meteor_is_that_of_nltk_where_no_word_repeats():
     same = ["the", "on", "of", "he", "her", "brown", "fox", "lazy"]
     words, other = [a for a, _ in pairs] + same, [b for _, b in pairs] + same
     for _ in range(300):
-        hypothesis, reference = draw.sample(words, draw.randint(1, 14)), draw.sample(other, draw.randint(1, 14))
+        hypothesis, reference = (
+            draw.sample(words, draw.randint(1, 14)),
+            draw.sample(other, draw.randint(1, 14)),
+        )
         theirs = nltk.single_meteor_score(reference, hypothesis, wordnet=NoWordnet())
         assert scorer.score(hypothesis, reference).score == pytest.approx(theirs, abs=1e-12)

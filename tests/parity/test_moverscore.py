@@ -1,4 +1,6 @@
-"""MoverScore's releases against a reference written loop by loop from metrics-spec §1.1 and §1.2."""
+"""MoverScore's releases against a reference written loop by loop from metrics-spec §1.1 and
+§1.2.
+"""
 
 import string
 
@@ -27,19 +29,31 @@ def least_cost(a, b, cost):
 
 
 def emd_with_extra_mass(first, second, cost, price):
-    """pyemd: the surplus of the heavier side is charged at the largest entry of the joint cost matrix."""
+    """pyemd: the surplus of the heavier side is charged at the largest entry of the joint cost
+    matrix.
+    """
     gap = first.sum() - second.sum()
     if gap > 0:
-        return least_cost(first, np.append(second, gap), np.hstack([cost, np.full((len(first), 1), price)]))
-    return least_cost(np.append(first, -gap), second, np.vstack([cost, np.full((1, len(second)), price)]))
+        return least_cost(
+            first, np.append(second, gap), np.hstack([cost, np.full((len(first), 1), price)])
+        )
+    return least_cost(
+        np.append(first, -gap), second, np.vstack([cost, np.full((1, len(second)), price)])
+    )
 
 
 def kept_positions(pieces):
-    return [k for k, piece in enumerate(pieces) if piece not in set(string.punctuation) and "##" not in piece]
+    return [
+        k
+        for k, piece in enumerate(pieces)
+        if piece not in set(string.punctuation) and "##" not in piece
+    ]
 
 
 def release_1_grams(text, idf, n):
-    """Steps 2 to 6: unit length a layer, minimum | mean | maximum of the last five, filters, windows."""
+    """Steps 2 to 6: unit length a layer, minimum | mean | maximum of the last five, filters,
+    windows.
+    """
     model = plain_model()
     pieces, ids, layers = model.pieces(text), model.ids(text), model.layers(text)
     vectors, weights = [], []

@@ -25,7 +25,9 @@ def softmax(values):
 
 
 def row_value(similarity, temperature, *, relaxed):
-    """The authors' "recall": the mean over rows of a plan that meets the row masses, no entropy term."""
+    """The authors' "recall": the mean over rows of a plan that meets the row masses, no entropy
+    term.
+    """
     log_plan = similarity / temperature
     if not relaxed:  # one sweep: columns first, then rows
         columns = np.array([np.logaddexp.reduce(log_plan[:, j]) for j in range(log_plan.shape[1])])
@@ -68,7 +70,8 @@ def test_equal_to_the_reference(data_dir, name, temperature, capsys):
         relaxed=name.startswith("tr"), centred="-b" in name,
     )  # fmt: skip
     worst = [
-        float(np.abs(ours.parts[part] - theirs[:, k]).max()) for k, part in enumerate(("precision", "recall", "f1"))
+        float(np.abs(ours.parts[part] - theirs[:, k]).max())
+        for k, part in enumerate(("precision", "recall", "f1"))
     ]
     with capsys.disabled():
         print(f"\n{name}: largest differences {worst}")

@@ -1,4 +1,6 @@
-"""`monge report` as people make and open it: same bytes, nothing from elsewhere, every segment found in a browser."""
+"""`monge report` as people make and open it: same bytes, nothing from elsewhere, every segment
+found in a browser.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,11 @@ EXAMPLE = files("monge") / "example"
 MARKUP = (Path(__file__).parents[1] / "server" / "markup.txt").read_text("utf-8").splitlines()
 METRICS = ("-m", "twmd", "-m", "bertscore", "-m", "moverscore", "-m", "chrf")
 WMT17 = "wmt17-seg-da/wmt17-moverscore-tokenised-lowercased-to-english"
-SYSTEMS = ("newstest2017.KIT.4951.de-en", "newstest2017.SYSTRAN.4846.de-en", "newstest2017.C-3MA.4958.de-en")
+SYSTEMS = (
+    "newstest2017.KIT.4951.de-en",
+    "newstest2017.SYSTRAN.4846.de-en",
+    "newstest2017.C-3MA.4958.de-en",
+)
 SEGMENTS = 40
 
 
@@ -41,9 +47,15 @@ def folder(tmp_path_factory) -> Path:
     for name, file in (("a", "system-a"), ("b", "system-b"), ("ref", "reference")):
         lines = (EXAMPLE / f"{file}.txt").read_text("utf-8").splitlines()[:14]
         (where / name).write_text("\n".join(lines) + "\n", "utf-8")
-    rows = [f"{system}\t{k}\t{(k * 7 + 3 * (system == 'a')) % 11}" for system in "ab" for k in range(1, 15)]
+    rows = [
+        f"{system}\t{k}\t{(k * 7 + 3 * (system == 'a')) % 11}"
+        for system in "ab"
+        for k in range(1, 15)
+    ]
     (where / "human.tsv").write_text("system\tid\tscore\n" + "\n".join(rows) + "\n", "utf-8")
-    made = report(where, *texts(where), *METRICS, "--human", str(where / "human.tsv"), name="direct.html")
+    made = report(
+        where, *texts(where), *METRICS, "--human", str(where / "human.tsv"), name="direct.html"
+    )
     assert "Against human" in made
     return where
 
@@ -59,43 +71,91 @@ def report(where: Path, *arguments: str, name: str) -> str:
 
 def test_a_report_of_saved_scores_equals_the_one_made_directly(folder):
     assert (
-        run(["score", *texts(folder), *METRICS, "--with-texts", "-f", "json", "-o", str(folder / "s.json"), "-q"]) == 0
+        run(
+            [
+                "score",
+                *texts(folder),
+                *METRICS,
+                "--with-texts",
+                "-f",
+                "json",
+                "-o",
+                str(folder / "s.json"),
+                "-q",
+            ]
+        )
+        == 0
     )
     human = "--human", str(folder / "human.tsv")
-    assert report(folder, str(folder / "s.json"), *human, name="saved.html") == (folder / "direct.html").read_text(
-        "utf-8"
-    )
-    assert report(folder, str(folder / "s.json"), *human, name="again.html") == (folder / "direct.html").read_text(
-        "utf-8"
-    )
+    assert report(folder, str(folder / "s.json"), *human, name="saved.html") == (
+        folder / "direct.html"
+    ).read_text("utf-8")
+    assert report(folder, str(folder / "s.json"), *human, name="again.html") == (
+        folder / "direct.html"
+    ).read_text("utf-8")
 
 
 def test_a_report_says_what_was_found_and_how(folder):
     source = (folder / "direct.html").read_text("utf-8")
-    for part in ("ranking", "differences", "wins", "distributions", "metrics", "buckets", "human", "segments", "made"):
+    for part in (
+        "ranking",
+        "differences",
+        "wins",
+        "distributions",
+        "metrics",
+        "buckets",
+        "human",
+        "segments",
+        "made",
+    ):
         assert f'<section id="{part}"' in source
     assert re.search(r'class="lead">a (is the best system by|and b)', source)
     assert "monge score -t a -t b -r REFERENCES --ci --signature" in source
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', source)[1]
-    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "script-src 'sha256-" in policy
+    assert (
+        policy.startswith("default-src 'none'; style-src 'sha256-")
+        and "script-src 'sha256-" in policy
+    )
     assert "unsafe" not in policy and not re.search(
         r"\ssrc=|@import|url\(|http-equiv=.refresh|\sstyle=|\son\w+=", source
     )
     data = payload(source)
-    assert data["systems"] == ["a", "b"] and len(data["ids"]) == 14 and data["explained"] == list(range(14))
-    assert [len(one) for one in (data["scores"], data["scores"][0], data["plans"], data["plans"][0])] == [4, 2, 14, 2]
+    assert (
+        data["systems"] == ["a", "b"]
+        and len(data["ids"]) == 14
+        and data["explained"] == list(range(14))
+    )
+    assert [
+        len(one) for one in (data["scores"], data["scores"][0], data["plans"], data["plans"][0])
+    ] == [4, 2, 14, 2]
     assert data["plans"][0][0][3] is None  # chrf moves no words
-    assert [one["plans"] for one in data["metrics"]] == [["precision", "recall"], ["precision", "recall"], ["plan"], []]
+    assert [one["plans"] for one in data["metrics"]] == [
+        ["precision", "recall"],
+        ["precision", "recall"],
+        ["plan"],
+        [],
+    ]
 
 
 def test_people_need_not_judge_everything(folder, opened):
-    rows = [("a", 1, 3.0), ("a", 2, 1.5), ("a", 5, 2.0), ("b", 2, 4.0), ("b", 9, 2.5), ("b", 10, 1.0)]
-    (folder / "some.csv").write_text("system,id,score\n" + "".join(f"{s},{k},{x}\n" for s, k, x in rows), "utf-8")
+    rows = [
+        ("a", 1, 3.0),
+        ("a", 2, 1.5),
+        ("a", 5, 2.0),
+        ("b", 2, 4.0),
+        ("b", 9, 2.5),
+        ("b", 10, 1.0),
+    ]
+    (folder / "some.csv").write_text(
+        "system,id,score\n" + "".join(f"{s},{k},{x}\n" for s, k, x in rows), "utf-8"
+    )
     human = "--human", f"adequacy={folder / 'some.csv'}"
     source = report(folder, *texts(folder), "-m", "chrf", *human, name="some.html")
     assert "6 of the 28 outputs of 2 systems, those that people judged, together." in source
     assert re.search(
-        r"chrf<.*?<svg class=.span.*?\[−?\d\.\d{3}, \d\.\d{3}\]", source[source.index("Agreement with") :], re.S
+        r"chrf<.*?<svg class=.span.*?\[−?\d\.\d{3}, \d\.\d{3}\]",
+        source[source.index("Agreement with") :],
+        re.S,
     )
     assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
     means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
@@ -105,7 +165,10 @@ def test_people_need_not_judge_everything(folder, opened):
     page.select_option("#system", "0")
     page.select_option("#order", "human")
     ids = page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.id)")
-    assert ids[:3] == ["1", "5", "2"] and "adequacy of a not judged" in page.locator(".item h3").nth(3).inner_text()
+    assert (
+        ids[:3] == ["1", "5", "2"]
+        and "adequacy of a not judged" in page.locator(".item h3").nth(3).inner_text()
+    )
     page.select_option("#filter", "judged")
     assert page.inner_text("#place") == "1 to 5 of 5 segments"
     assert page.locator(".scores", has_text="adequacy").count() == 6
@@ -123,7 +186,10 @@ def test_the_command_of_a_report_gives_its_scores_again(folder, monkeypatch, cap
         shown = re.search(rf"<h3>{one['metric']} .*?</table>", source, re.S)[0]
         ends = [other["interval"] for other in found if other["metric"] == one["metric"]]
         digits = supported_digits((end["low"], end["high"]) for end in ends)
-        assert f"{one['score']:.{digits}f}" in shown and f"[{one['interval']['low']:.{digits}f}, " in shown
+        assert (
+            f"{one['score']:.{digits}f}" in shown
+            and f"[{one['interval']['low']:.{digits}f}, " in shown
+        )
 
 
 def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened):
@@ -132,14 +198,15 @@ def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened
     page.select_option("#system", "0")
     page.select_option("#other", "1")
     chosen.append(page.locator("#order option[value=difference]").text_content())
-    assert chosen[1] == "a minus b" and page.locator("#filter option[value=better]").text_content() == (
-        "where a is better than b"
-    )
+    assert chosen[1] == "a minus b" and page.locator(
+        "#filter option[value=better]"
+    ).text_content() == ("where a is better than b")
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator(".item").first.is_visible() and page.locator("#search").is_hidden()
     ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
     assert ink == "rgb(27, 36, 48)"  # paper is white
-    first = "document.querySelector('#ranking .scroll td')"  # what sticks on a screen would hide letters on paper
+    # what sticks on a screen would hide letters on paper
+    first = "document.querySelector('#ranking .scroll td')"
     assert page.evaluate(f"getComputedStyle({first}).position") == "static"
 
 
@@ -159,7 +226,9 @@ def test_many_systems_stand_below_each_other_and_segments_are_listed_once(tmp_pa
     for k in range(8):
         (tmp_path / f"s{k}").write_text("\n".join(line[k:] for line in lines) + "\n", "utf-8")
         given += ["-t", str(tmp_path / f"s{k}")]
-    source = report(tmp_path, *given, "-r", str(tmp_path / "ref"), "-m", "chrf", "-m", "ter", name="r.html")
+    source = report(
+        tmp_path, *given, "-r", str(tmp_path / "ref"), "-m", "chrf", "-m", "ter", name="r.html"
+    )
     table = re.search(r"by length of the reference</h3>.*?</table>", source, re.S)[0]
     assert table.count("<tr>") == 1 + 1 + 8 and "by the mean score of the systems" in source
     listed = re.search(r"disagree most</h3>.*?</table>", source, re.S)[0]
@@ -174,28 +243,60 @@ def test_a_report_of_fewer_plans_says_so(folder):
     assert payload(source)["plans"] == []
 
 
-@pytest.mark.parametrize(("form", "said"), [("markdown", "**Ranking: chrf ↑"), ("latex", r"\caption{Ranking: chrf")])
+@pytest.mark.parametrize(
+    ("form", "said"), [("markdown", "**Ranking: chrf ↑"), ("latex", r"\caption{Ranking: chrf")]
+)
 def test_summaries_for_documents(folder, form, said):
     shown = report(folder, *texts(folder), "-m", "chrf", "-m", "ter", "-f", form, name=f"s.{form}")
     assert said in shown and "cannot be told apart" in shown and "<script" not in shown
 
 
 def test_reports_of_studies(folder):
-    assert run(["compare", *texts(folder), "-m", "chrf", "-f", "json", "-o", str(folder / "c.json"), "-q"]) == 0
+    assert (
+        run(
+            [
+                "compare",
+                *texts(folder),
+                "-m",
+                "chrf",
+                "-f",
+                "json",
+                "-o",
+                str(folder / "c.json"),
+                "-q",
+            ]
+        )
+        == 0
+    )
     shown = report(folder, str(folder / "c.json"), name="c.html")
     assert "every two systems" in shown and "<svg" in shown
     table = "system\tid\thypothesis\treference\tscore\n" + "".join(
-        f"s\t{k}\tthe cat sat {'on' * (k % 3)} mat {k}\tthe cat sat on the mat {k}\t{k % 5}\n" for k in range(30)
+        f"s\t{k}\tthe cat sat {'on' * (k % 3)} mat {k}\tthe cat sat on the mat {k}\t{k % 5}\n"
+        for k in range(30)
     )
     (folder / "judged.tsv").write_text(table, "utf-8")
-    judged = "evaluate", "table", "--data", str(folder / "judged.tsv"), "-m", "chrf", "-m", "ter", "--resamples", "50"
+    judged = (
+        "evaluate",
+        "table",
+        "--data",
+        str(folder / "judged.tsv"),
+        "-m",
+        "chrf",
+        "-m",
+        "ter",
+        "--resamples",
+        "50",
+    )
     assert run([*judged, "-f", "json", "-o", str(folder / "e.json"), "-q"]) == 0
     assert run([*judged, "-f", "html", "-o", str(folder / "e1.html"), "-q"]) == 0
     shown = report(folder, str(folder / "e.json"), name="e.html")
     assert "chrf, calibration" in (folder / "e1.html").read_text(
         "utf-8"
     )  # charts need the scores, which the file has not
-    body = [re.sub(r"<(title|h1)>.*?</\1>\n", "", one) for one in (shown, (folder / "e1.html").read_text("utf-8"))]
+    body = [
+        re.sub(r"<(title|h1)>.*?</\1>\n", "", one)
+        for one in (shown, (folder / "e1.html").read_text("utf-8"))
+    ]
     tables = [re.findall(r"<table[^>]*>.*?</table>", one, re.S) for one in body]
     assert "agrees best with" in shown and tables[0] == tables[1]
 
@@ -212,7 +313,10 @@ def test_reports_of_studies(folder):
         (["other.json"], "other.json holds no results that monge saved (a report is made from"),
         ([], "a table, or saved results"),
         (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "x="], "--human takes NAME=FILE"),
-        (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "other.csv"], "has 1 scores, 0 of them for the 14 segments"),
+        (
+            ["-t", "a", "-r", "ref", "-m", "chrf", "--human", "other.csv"],
+            "has 1 scores, 0 of them for the 14 segments",
+        ),
     ],
 )
 def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
@@ -221,30 +325,50 @@ def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
     Path("s0.json").write_text(json.dumps({"monge": "0.1.0", "results": [row]}))
     Path("other.json").write_text('{"hello": 1}')
     Path("other.csv").write_text("id,score\nx,1\n")
-    Path("c0.json").write_text(json.dumps({"monge": "0.1.0", "results": [{**row, "pairs": [], "systems": []}]}))
+    Path("c0.json").write_text(
+        json.dumps({"monge": "0.1.0", "results": [{**row, "pairs": [], "systems": []}]})
+    )
     assert run(["report", *arguments, "-q"]) in (1, 2)
     error = capsys.readouterr().err
     assert told in error and error.count("\n") == 1
 
 
 def test_data_are_packed_in_slices_and_unpack_to_the_same():
-    data = {"a": [[1, 2], [], ["x"] * 1203], "b": None, "c": {}, "d": [{"e": [1.5, None]}] * 600, "f": 'é\u2028"<'}
+    data = {
+        "a": [[1, 2], [], ["x"] * 1203],
+        "b": None,
+        "c": {},
+        "d": [{"e": [1.5, None]}] * 600,
+        "f": 'é\u2028"<',
+    }
     assert json.loads(zlib.decompress(b64decode(packed(data)))) == data
 
 
 def test_numbers_are_written_as_characters():
     assert [coded(0), coded(5)] == [DIGITS[0], DIGITS[5]] and len(set(DIGITS)) == len(DIGITS) == 89
-    assert coded(len(DIGITS)) == f"!{DIGITS[1]}{DIGITS[0]}" and not set("<>\\\"'&!") & set(DIGITS) - {"&", "'"}
+    assert coded(len(DIGITS)) == f"!{DIGITS[1]}{DIGITS[0]}" and not set("<>\\\"'&!") & set(
+        DIGITS
+    ) - {"&", "'"}
 
 
 @pytest.fixture
 def opened(browser):
-    """Open a file in a page that counts what must not happen: dialogs, errors, violations, requests that leave."""
+    """Open a file in a page that counts what must not happen: dialogs, errors, violations, requests
+    that leave.
+    """
     bad, contexts = [], []
 
-    def call(path: Path, width: int = 1440, scheme: str = "light", script: bool = True, items: bool = True):
+    def call(
+        path: Path,
+        width: int = 1440,
+        scheme: str = "light",
+        script: bool = True,
+        items: bool = True,
+    ):
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
+            viewport={"width": width, "height": 900},
+            color_scheme=scheme,
+            java_script_enabled=script,
         )
         contexts.append(context)
         page = context.new_page()
@@ -265,7 +389,10 @@ def opened(browser):
 
 
 def keys(page) -> list[float]:
-    return [float(one) for one in page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.key)")]
+    return [
+        float(one)
+        for one in page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.key)")
+    ]
 
 
 def test_segments_are_sorted_filtered_and_searched(folder, opened):
@@ -279,12 +406,16 @@ def test_segments_are_sorted_filtered_and_searched(folder, opened):
     page.select_option("#filter", "worse")
     data = payload((folder / "direct.html").read_text("utf-8"))
     system, other = int(page.input_value("#system")), int(page.input_value("#other"))
-    worse = sum(x < y for x, y in zip(data["scores"][0][system], data["scores"][0][other], strict=True))
+    worse = sum(
+        x < y for x, y in zip(data["scores"][0][system], data["scores"][0][other], strict=True)
+    )
     assert page.inner_text("#place").endswith(f"of {worse} segments") or worse == 0
     page.select_option("#filter", "all")
     page.fill("#search", data["hypotheses"][0][3][:20].upper())
     page.wait_for_timeout(400)
-    assert page.locator(".item").count() == 1 and page.locator(".item").get_attribute("data-id") == "4"
+    assert (
+        page.locator(".item").count() == 1 and page.locator(".item").get_attribute("data-id") == "4"
+    )
     page.fill("#search", "")
     page.wait_for_timeout(400)
     page.click("#next")
@@ -304,7 +435,10 @@ def test_words_are_marked_and_plans_open(folder, opened):
     first.locator(".key select").select_option("recall")
     assert first.locator(".arc").count() > 5
     page.select_option("#metric", "3")
-    assert page.locator(".unit").count() == 0 and page.get_by_role("button", name=re.compile("Plan of")).count() == 0
+    assert (
+        page.locator(".unit").count() == 0
+        and page.get_by_role("button", name=re.compile("Plan of")).count() == 0
+    )
 
 
 def test_plans_that_are_drawn_are_those_of_explain(folder, opened):
@@ -314,18 +448,28 @@ def test_plans_that_are_drawn_are_those_of_explain(folder, opened):
     page.select_option("#order", "input")
     page.set_checked("#descending", False)
     page.select_option("#metric", "1")
-    hypothesis, reference = ((folder / name).read_text("utf-8").splitlines()[0] for name in ("a", "ref"))
+    hypothesis, reference = (
+        (folder / name).read_text("utf-8").splitlines()[0] for name in ("a", "ref")
+    )
     e = monge.explain(hypothesis, reference, metric="bertscore")
-    output = page.locator(".item").first.locator(".output", has=page.get_by_text("a", exact=True)).first
+    output = (
+        page.locator(".item").first.locator(".output", has=page.get_by_text("a", exact=True)).first
+    )
     shown = output.locator(".unit").evaluate_all(
         "all => all.map((one) => [one.textContent, Number(one.title.slice(11))])"
     )
     assert [word for word, _ in shown] == list(e.hypothesis.units)
-    assert [lost for _, lost in shown] == pytest.approx(e.lost("hypothesis").tolist(), abs=e.most_lost / 40 + 0.0006)
+    assert [lost for _, lost in shown] == pytest.approx(
+        e.lost("hypothesis").tolist(), abs=e.most_lost / 40 + 0.0006
+    )
     output.get_by_role("button").click()
-    drawn = output.locator(".arc").evaluate_all("all => all.map((one) => `${one.dataset.h},${one.dataset.r}`)")
+    drawn = output.locator(".arc").evaluate_all(
+        "all => all.map((one) => `${one.dataset.h},${one.dataset.r}`)"
+    )
     plan = e.plans["precision"]
-    assert set(drawn) == {f"{i},{j}" for i in range(len(plan)) for j in range(plan.shape[1]) if plan[i, j] > 0}
+    assert set(drawn) == {
+        f"{i},{j}" for i in range(len(plan)) for j in range(plan.shape[1]) if plan[i, j] > 0
+    }
 
 
 def test_markup_stays_text(opened, tmp_path):
@@ -354,7 +498,9 @@ def test_tables_are_there_without_scripts_and_on_paper(folder, opened):
     assert page.locator("#ranking table").count() == 4 and page.locator("#browser").is_hidden()
     assert "needs JavaScript" in page.inner_text("#segments")
     page.emulate_media(media="print")
-    assert page.locator("#ranking table").first.is_visible() and page.locator("nav.parts").is_hidden()
+    assert (
+        page.locator("#ranking table").first.is_visible() and page.locator("nav.parts").is_hidden()
+    )
 
 
 def serious(page) -> list[tuple[str, str, str]]:
@@ -379,13 +525,24 @@ def test_axe_finds_nothing_serious(folder, opened, scheme, width):
 
 @pytest.fixture(scope="module")
 def pages(folder) -> list[Path]:
-    """The other pages: a pair explained by two metrics and beside another text, scores, a comparison."""
+    """The other pages: a pair explained by two metrics and beside another text, scores, a
+    comparison.
+    """
     pair = "The cat slept on the warm mat.", "A cat was sleeping on the mat."
     made = {
         "explain": ["explain", *pair, "-m", "bertscore", "-m", "moverscore"],
         "also": ["explain", *pair, "--also", "A dog slept."],
         "score": ["score", *texts(folder), "-m", "bertscore", "-m", "chrf", "--ci", "--segments"],
-        "compare": ["compare", *texts(folder), "-m", "bertscore", "-m", "chrf", "--resamples", "200"],
+        "compare": [
+            "compare",
+            *texts(folder),
+            "-m",
+            "bertscore",
+            "-m",
+            "chrf",
+            "--resamples",
+            "200",
+        ],
     }
     for name, line in made.items():
         assert run([*line, "-f", "html", "-o", str(folder / f"{name}.html"), "-q"]) == 0
@@ -411,15 +568,22 @@ JUPYTER_DARK = """<style>body { background: #111; color: #fff; }
 
 
 def test_outputs_of_a_dark_notebook_can_be_read(browser):
-    """JupyterLab's own rules for tables and lists, as nbconvert's lab template has them, do not reach our ink."""
+    """JupyterLab's own rules for tables and lists, as nbconvert's lab template has them, do not
+    reach our ink.
+    """
     import monge
 
-    texts = ["The cat slept on the mat.", "A dog ran home."], ["A cat slept on the mat.", "The dog ran home."]
+    texts = (
+        ["The cat slept on the mat.", "A dog ran home."],
+        ["A cat slept on the mat.", "The dog ran home."],
+    )
     shown = [
         monge.compare({"a": texts[0], "b": texts[1]}, texts[1], ["chrf"])._repr_html_(),
         monge.explain(texts[0][0], texts[1][0], metric="bertscore")._repr_html_(),
     ]
-    areas = [f'<div class="jp-RenderedHTMLCommon jp-OutputArea-output">{one}</div>' for one in shown]
+    areas = [
+        f'<div class="jp-RenderedHTMLCommon jp-OutputArea-output">{one}</div>' for one in shown
+    ]
     page = browser.new_page(viewport={"width": 375, "height": 900})
     page.set_content(JUPYTER_DARK + "".join(areas))
     seen = page.evaluate(
@@ -463,7 +627,8 @@ def test_outputs_follow_the_theme_of_the_notebook(browser, theme, card, scheme):
     page.set_content(f"<body {theme}>{''.join(shown)}</body>")
     card = card or (PAPER if scheme == "light" else NIGHT)
     assert {
-        page.locator(".monge").nth(k).evaluate("(one) => getComputedStyle(one).backgroundColor") for k in (0, 1)
+        page.locator(".monge").nth(k).evaluate("(one) => getComputedStyle(one).backgroundColor")
+        for k in (0, 1)
     } == {card}
     assert _darkness(page.locator("img.fit").first.screenshot()) == (card == NIGHT)
     page.emulate_media(media="print")
@@ -507,13 +672,25 @@ def test_numbers_of_segments_and_parts_have_the_digits_of_the_ranking(folder, op
         (folder / f"{name}.txt").write_bytes((folder / name).read_bytes())
     given = "-t", str(folder / "a.txt"), "-t", str(folder / "b.txt"), "-r", str(folder / "ref")
     page = opened(_made(folder, given, "digits.html"))
-    digits = [one["digits"] for one in payload((folder / "digits.html").read_text("utf-8"))["metrics"]]
+    digits = [
+        one["digits"] for one in payload((folder / "digits.html").read_text("utf-8"))["metrics"]
+    ]
     assert digits[0] == 3 and digits[1] < 2
     shown = page.locator(".item .scores").first.locator("b").all_inner_texts()
     assert [len(one.partition(".")[2]) for one in shown] == digits
-    parts = page.locator("#buckets table").first.locator("tbody td:nth-child(n+3)").all_inner_texts()
+    parts = (
+        page.locator("#buckets table").first.locator("tbody td:nth-child(n+3)").all_inner_texts()
+    )
     assert {len(one.partition(".")[2]) for one in parts} == {3}
-    for section in ("ranking", "differences", "wins", "distributions", "metrics", "buckets", "segments"):
+    for section in (
+        "ranking",
+        "differences",
+        "wins",
+        "distributions",
+        "metrics",
+        "buckets",
+        "segments",
+    ):
         assert ".txt" not in page.inner_text(f"#{section}"), section
     assert ".txt" not in page.inner_text("h1")
 
@@ -554,7 +731,9 @@ def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
     (tmp_path / "reference").write_text("\n".join(lines) + "\n", "utf-8")
     names = [one.removeprefix("newstest2017.").removesuffix(".de-en") for one in SYSTEMS]
     given = [part for name in names for part in ("-t", str(tmp_path / name))]
-    source = report(tmp_path, *given, "-r", str(tmp_path / "reference"), *METRICS, name="wmt17.html")
+    source = report(
+        tmp_path, *given, "-r", str(tmp_path / "reference"), *METRICS, name="wmt17.html"
+    )
     assert len(source) < 400_000 and payload(source)["systems"] == names
     kept = Path(os.environ.get("MONGE_SHOTS", tmp_path))
     for width in (375, 1440):
@@ -566,21 +745,30 @@ def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
 
 
 def test_buckets_pool_corpus_metrics_as_the_ranking_does(folder):
-    """Means of sentence scores stood beside a ranking of corpus scores, and could name another winner."""
+    """Means of sentence scores stood beside a ranking of corpus scores, and could name another
+    winner.
+    """
     import sacrebleu
 
     source = report(folder, *texts(folder), "-m", "chrf", "-m", "bleu", name="buckets.html")
     lines = {name: (folder / name).read_text("utf-8").splitlines() for name in ("a", "b", "ref")}
     for metric, scorer in (("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())):
-        table = re.search(rf"{metric} . by length of the reference</h3>.*?</table>", source, re.S)[0]
+        table = re.search(rf"{metric} . by length of the reference</h3>.*?</table>", source, re.S)[
+            0
+        ]
         rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)[1:]
         covered = 0
         for row in rows:
             cells = [
-                unescape(re.sub(r"<[^>]*>", "", one)).strip() for one in re.findall(r"<t[dh].*?</t[dh]>", row, re.S)
+                unescape(re.sub(r"<[^>]*>", "", one)).strip()
+                for one in re.findall(r"<t[dh].*?</t[dh]>", row, re.S)
             ]
             low, _, high = cells[0].partition(" to ")
-            at = [k for k, line in enumerate(lines["ref"]) if int(low) <= len(line.split()) <= int(high or low)]
+            at = [
+                k
+                for k, line in enumerate(lines["ref"])
+                if int(low) <= len(line.split()) <= int(high or low)
+            ]
             assert len(at) == int(cells[1])
             covered += len(at)
             for name, shown in zip(("a", "b"), cells[2:], strict=True):

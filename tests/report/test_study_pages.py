@@ -1,4 +1,6 @@
-"""Pages of studies in a browser: the answer comes first, nothing runs off the card, axe finds nothing serious."""
+"""Pages of studies in a browser: the answer comes first, nothing runs off the card, axe finds
+nothing serious.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,15 @@ WORDS = [
     "old",
 ]
 LINES = {
-    "evaluate": "evaluate table --data judged.tsv --resamples 50 -m chrf -m bleu -m twmd --model MODEL",
-    "sweep": "sweep table --data judged.tsv --resamples 50 -m twmd -m bertscore --vary layers=1,2 --model MODEL",
+    "evaluate": "evaluate table --data judged.tsv --resamples 50 -m chrf -m bleu -m twmd --model "
+    "MODEL",
+    "sweep": "sweep table --data judged.tsv --resamples 50 -m twmd -m bertscore --vary layers=1,2 "
+    "--model MODEL",
     "analyse": "analyse texts.txt --sentences 50 --pairs 50 --model MODEL",
     "recommend": "recommend --task translation",
     "recommend every task": "recommend",
-    "sensitivity": "sensitivity table --data judged.tsv --resamples 50 -m twmd --factor punctuation --model MODEL",
+    "sensitivity": "sensitivity table --data judged.tsv --resamples 50 -m twmd --factor "
+    "punctuation --model MODEL",
 }
 
 
@@ -50,7 +55,9 @@ def pages(tmp_path_factory, tiny_bert):
     def sentence():
         return " ".join(draw.choices(WORDS, k=12))
 
-    rows = [f"{k}\t{GROUPS[k % 7]}\t{sentence()}\t{sentence()}\t{draw.random():.3f}" for k in range(140)]
+    rows = [
+        f"{k}\t{GROUPS[k % 7]}\t{sentence()}\t{sentence()}\t{draw.random():.3f}" for k in range(140)
+    ]
     judged = "\n".join(["id\tgroup\thypothesis\treference\thuman", *rows]) + "\n"
     (folder / "judged.tsv").write_text(judged, "utf-8")
     (folder / "texts.txt").write_text("\n".join(sentence() for _ in range(80)) + "\n", "utf-8")
@@ -58,7 +65,9 @@ def pages(tmp_path_factory, tiny_bert):
     for name, line in LINES.items():
         made[name] = folder / f"{name.replace(' ', '-')}.html"
         asked = line.replace("MODEL", str(tiny_bert))
-        asked = asked.replace("judged.tsv", str(folder / "judged.tsv")).replace("texts.txt", str(folder / "texts.txt"))
+        asked = asked.replace("judged.tsv", str(folder / "judged.tsv")).replace(
+            "texts.txt", str(folder / "texts.txt")
+        )
         assert run([*asked.split(), "-f", "html", "-o", str(made[name])]) == 0
     return made
 
@@ -67,7 +76,9 @@ def pages(tmp_path_factory, tiny_bert):
 def test_a_page_says_what_was_found_shows_it_and_then_lists_it(pages, name):
     text = pages[name].read_text("utf-8")
     first = [text.index(part) for part in ("<h1>", '<p class="verdict">', "<svg", "<tbody>")]
-    expected = first if name != "sensitivity" else [*first[:2], first[3], first[2]]  # its figure stands in the table
+    expected = (
+        first if name != "sensitivity" else [*first[:2], first[3], first[2]]
+    )  # its figure stands in the table
     assert expected == sorted(expected)
 
 
@@ -80,7 +91,8 @@ def test_nothing_runs_off_a_page_and_axe_finds_nothing_serious(pages, browser, n
     page.goto(pages[name].as_uri())
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     boxes = page.evaluate(
-        "[document.documentElement, ...document.querySelectorAll('.scroll')].map((e) => [e.scrollWidth, e.clientWidth])"
+        "[document.documentElement, ...document.querySelectorAll('.scroll')].map((e) => "
+        "[e.scrollWidth, e.clientWidth])"
     )
     page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
     violations = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]

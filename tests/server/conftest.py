@@ -34,12 +34,16 @@ MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 @pytest.fixture(scope="session")
 def sentence():
     """Sentences that the tiny model can read, one for every number: `sentence(7)`."""
-    words = "the cat sat on mat dog ran to house and slept a an is of in it he she said hello world not"
+    words = (
+        "the cat sat on mat dog ran to house and slept a an is of in it he she said hello world not"
+    )
     known = words.split(" ")
 
     def call(number: int, length: int = 7) -> str:
         mixed = number * 48_271 % 6_436_343  # 23 ** 5: one to one, neighbours far apart
-        return " ".join(known[(mixed // len(known) ** (k % 5) + k * k) % len(known)] for k in range(length))
+        return " ".join(
+            known[(mixed // len(known) ** (k % 5) + k * k) % len(known)] for k in range(length)
+        )
 
     return call
 
@@ -75,9 +79,15 @@ class Process:
         self.err = cwd / f"err-{time.monotonic_ns()}"
         command = [*MONGE, "serve", "--port", "0", *map(str, arguments)]
         with self.err.open("wb") as err:
-            self.process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=err, env=os.environ)
+            self.process = subprocess.Popen(
+                command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=err, env=os.environ
+            )
         self.until("monge: ready")
-        self.url = next(one for one in self.told().split() if one.startswith("http://")).rstrip(",").rstrip("/")
+        self.url = (
+            next(one for one in self.told().split() if one.startswith("http://"))
+            .rstrip(",")
+            .rstrip("/")
+        )
         self.port = int(self.url.rpartition(":")[2])
 
     def told(self) -> str:
@@ -91,9 +101,14 @@ class Process:
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
         data = None if body is None else json.dumps(body).encode()
-        sent = {"Content-Type": "application/json", **{key.replace("_", "-"): one for key, one in headers.items()}}
+        sent = {
+            "Content-Type": "application/json",
+            **{key.replace("_", "-"): one for key, one in headers.items()},
+        }
         try:
-            with urllib.request.urlopen(urllib.request.Request(self.url + path, data, sent), timeout=60) as found:
+            with urllib.request.urlopen(
+                urllib.request.Request(self.url + path, data, sent), timeout=60
+            ) as found:
                 return found.status, found.read()
         except urllib.error.HTTPError as error:
             with error:
@@ -105,7 +120,9 @@ class Process:
     def memory(self) -> int:
         """Resident bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
-        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+        return 1024 * int(
+            next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
+        )
 
     def stop(self, sig: int = signal.SIGTERM) -> int:
         if self.process.poll() is None:
@@ -115,11 +132,15 @@ class Process:
 
 @pytest.fixture(scope="module")
 def started(tiny_bert, tmp_path_factory):
-    """Start services: `started("--limit", "pairs=3")`; what is still there at the end is stopped."""
+    """Start services: `started("--limit", "pairs=3")`; what is still there at the end is
+    stopped.
+    """
     found: list[Process] = []
 
     def call(*arguments: object) -> Process:
-        found.append(Process("--model", tiny_bert, *arguments, cwd=tmp_path_factory.mktemp("serve")))
+        found.append(
+            Process("--model", tiny_bert, *arguments, cwd=tmp_path_factory.mktemp("serve"))
+        )
         return found[-1]
 
     yield call
@@ -148,7 +169,9 @@ class Watcher:
             line.close()
 
     def slowest(self) -> float:
-        """Seconds of the slowest answer since the last call, one that was on its way when this was called included."""
+        """Seconds of the slowest answer since the last call, one that was on its way when this was
+        called included.
+        """
         before = self._answers
         while self._answers < before + 2:
             assert self._thread.is_alive()
@@ -157,9 +180,11 @@ class Watcher:
         return found
 
     def calm(self, action: Callable[[], T], most: float = 0.5, tries: int = 3) -> T:
-        """What an action gives; the service must have said all along that it lives, in one of some tries.
+        """What an action gives; the service must have said all along that it lives, in one of some
+        tries.
 
-        A machine that others use is slow now and then; what keeps a service from answering does so every time.
+        A machine that others use is slow now and then; what keeps a service from answering does so
+        every time.
         """
         seen = []
         for _ in range(tries):

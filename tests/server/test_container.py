@@ -1,4 +1,6 @@
-"""The container without a builder: what its steps say, and its command run by hand as far as this machine allows."""
+"""The container without a builder: what its steps say, and its command run by hand as far as this
+machine allows.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def dockerfile(request) -> str:
     return (request.config.rootpath / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 
 
-def test_the_image_is_not_root_checks_its_health_and_installs_extras_that_exist(dockerfile, request):
+def test_the_image_is_not_root_checks_its_health_and_installs_extras_that_exist(
+    dockerfile, request
+):
     lines = [line for line in dockerfile.splitlines() if line and not line.startswith("#")]
     words = [line.split()[0] for line in lines]
     assert words.count("FROM") == 2 and words[-1] == "ENTRYPOINT"
@@ -44,14 +48,24 @@ def test_the_image_is_not_root_checks_its_health_and_installs_extras_that_exist(
 
 def test_the_compose_file_is_read_only_and_drops_its_rights(request):
     text = (request.config.rootpath / "compose.yaml").read_text("utf-8")
-    for wanted in ("read_only: true", "cap_drop: [ALL]", "no-new-privileges:true", 'user: "10001"', "127.0.0.1:8000"):
+    for wanted in (
+        "read_only: true",
+        "cap_drop: [ALL]",
+        "no-new-privileges:true",
+        'user: "10001"',
+        "127.0.0.1:8000",
+    ):
         assert wanted in text
 
 
 def test_the_container_is_bounded(request):
     text = (request.config.rootpath / "compose.yaml").read_text("utf-8")
     service = yaml.safe_load(text)["services"]["monge"]
-    assert service["mem_limit"] == service["memswap_limit"] and service["pids_limit"] and service["cpus"]
+    assert (
+        service["mem_limit"] == service["memswap_limit"]
+        and service["pids_limit"]
+        and service["cpus"]
+    )
     (tmp,) = service["tmpfs"]
     size = int(re.search(r"size=(\d+)g", tmp)[1]) * 2**30
     limits = Limits()
@@ -64,10 +78,19 @@ def test_the_container_is_bounded(request):
 def test_a_build_takes_torch_for_the_cpu_and_a_base_that_can_be_pinned(dockerfile):
     assert dockerfile.count("FROM ${PYTHON_IMAGE}") == 2 and "ARG CUDA=no" in dockerfile
     (code,) = re.findall(r'python -c "(import sys, torch;[^"]+)"', dockerfile)
-    for cuda, wanted, fails in (("'13.0'", "no", True), ("'13.0'", "yes", False), ("None", "no", False)):
-        stub = "import sys, types; torch = types.ModuleType('torch'); torch.version = types.SimpleNamespace(cuda=%s); "
+    for cuda, wanted, fails in (
+        ("'13.0'", "no", True),
+        ("'13.0'", "yes", False),
+        ("None", "no", False),
+    ):
+        stub = (
+            "import sys, types; torch = types.ModuleType('torch'); torch.version = "
+            "types.SimpleNamespace(cuda=%s); "
+        )
         run = stub % cuda + "sys.modules['torch'] = torch; " + code.replace("$CUDA", wanted)
-        found = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, timeout=60)
+        found = subprocess.run(
+            [sys.executable, "-c", run], capture_output=True, text=True, timeout=60
+        )
         assert (found.returncode != 0) == fails, found.stderr
         assert not fails or "TORCH_INDEX" in found.stderr
 
@@ -87,7 +110,12 @@ def test_the_health_check_sees_an_engine_that_is_stuck(dockerfile, config):
         mine = code.replace("8000", str(listening.getsockname()[1]))
 
         def healthy() -> bool:
-            return subprocess.run([sys.executable, "-c", mine], capture_output=True, timeout=60).returncode == 0
+            return (
+                subprocess.run(
+                    [sys.executable, "-c", mine], capture_output=True, timeout=60
+                ).returncode
+                == 0
+            )
 
         assert healthy()
         app.service.engine._busy_since[1] = time.monotonic() - config.limits.seconds - 16
@@ -100,7 +128,9 @@ def test_the_health_check_sees_an_engine_that_is_stuck(dockerfile, config):
 
 
 def test_the_entry_point_runs_as_somebody_else_without_a_home(dockerfile, tiny_bert, tmp_path):
-    """The command of the image with its paths moved here; as user 10001 where this process may become that."""
+    """The command of the image with its paths moved here; as user 10001 where this process may
+    become that.
+    """
     line = next(one for one in dockerfile.splitlines() if one.startswith("ENTRYPOINT"))
     command = json.loads(line[line.index("[") :])
     token = tmp_path / "token"

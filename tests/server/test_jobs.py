@@ -28,7 +28,10 @@ KILLS = int(os.environ.get("MONGE_KILLS", "2"))
 
 def files_of(sentence, start: int, count: int, systems: int = 2):
     """Uploads of some systems and their references, as a client sends them."""
-    texts = {f"system-{k}.txt": [sentence(start + 31 * k + i) for i in range(count)] for k in range(systems)}
+    texts = {
+        f"system-{k}.txt": [sentence(start + 31 * k + i) for i in range(count)]
+        for k in range(systems)
+    }
     references = [sentence(start + i, 6) for i in range(count)]
     found = [("hypotheses", (name, "\n".join(lines) + "\n")) for name, lines in texts.items()]
     return [*found, ("references", ("ref.txt", "\n".join(references) + "\n"))]
@@ -59,12 +62,35 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     rows = [(system, k) for system in ("system-0.txt", "system-1.txt") for k in range(40)]
     texts = {name: text.splitlines() for _, (name, text) in files}
     table = [
-        {"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]} for s, k in rows
+        {"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]}
+        for s, k in rows
     ]
     (tmp_path / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
     for form in ("json", "jsonl", "tsv"):
-        command = ["score", tmp_path / "table.jsonl", "-m", "twmd", "-m", "bertscore", "--model", tiny_bert]
-        assert run([*map(str, command), "--segments", "-q", "--format", form, "-o", str(tmp_path / "out")]) == 0
+        command = [
+            "score",
+            tmp_path / "table.jsonl",
+            "-m",
+            "twmd",
+            "-m",
+            "bertscore",
+            "--model",
+            tiny_bert,
+        ]
+        assert (
+            run(
+                [
+                    *map(str, command),
+                    "--segments",
+                    "-q",
+                    "--format",
+                    form,
+                    "-o",
+                    str(tmp_path / "out"),
+                ]
+            )
+            == 0
+        )
         answer = client.get(f"/v1/jobs/{job}/result", params={"format": form})
         assert answer.content == (tmp_path / "out").read_bytes()
         assert answer.headers["content-disposition"] == f'attachment; filename="monge-{job}.{form}"'
@@ -76,12 +102,28 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     for name in texts:
         (tmp_path / name).write_text("\n".join(texts[name]) + "\n")
     given = [word for name in ("system-0.txt", "system-1.txt") for word in ("-t", tmp_path / name)]
-    command = ["report", *given, "-r", tmp_path / "ref.txt", "-m", "twmd", "-m", "bertscore", "--model", tiny_bert]
+    command = [
+        "report",
+        *given,
+        "-r",
+        tmp_path / "ref.txt",
+        "-m",
+        "twmd",
+        "-m",
+        "bertscore",
+        "--model",
+        tiny_bert,
+    ]
     assert run([*map(str, command), "-q", "-o", str(tmp_path / "report.html")]) == 0
     assert report.content == (tmp_path / "report.html").read_bytes()
     content = client.get(f"/v1/jobs/{job}/report", params={"format": "json"}).json()
-    assert content["html"].startswith('<p class="lead">') and content["systems"] == ["system-0", "system-1"]
-    assert html.escape(said["verdict"][0].replace(".txt", "")) in content["html"].partition("</p>")[0]
+    assert content["html"].startswith('<p class="lead">') and content["systems"] == [
+        "system-0",
+        "system-1",
+    ]
+    assert (
+        html.escape(said["verdict"][0].replace(".txt", "")) in content["html"].partition("</p>")[0]
+    )
     compared = said["results"]
     assert [one["metric"] for one in compared] == ["twmd", "bertscore"]
     body = {"systems": {name: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
@@ -89,7 +131,9 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     assert client.post("/v1/compare", json=body).json()["results"] == compared
 
 
-def test_a_job_that_explains_tells_how_far_it_is_and_can_be_cancelled(client, sentence, monkeypatch):
+def test_a_job_that_explains_tells_how_far_it_is_and_can_be_cancelled(
+    client, sentence, monkeypatch
+):
     begun, compact = threading.Event(), material.compact
 
     def slow(plan):
@@ -117,7 +161,9 @@ def twmd_gaps(page) -> list[float]:
 
 
 def test_systems_with_different_segments_are_shown_and_not_compared(client):
-    table = "id\tsystem\thypothesis\treference\n1\ta.txt\tthe cat\tthe cat\n2\ta.txt\ta dog\tthe dog\n"
+    table = (
+        "id\tsystem\thypothesis\treference\n1\ta.txt\tthe cat\tthe cat\n2\ta.txt\ta dog\tthe dog\n"
+    )
     table += "2\tb.txt\tthe dog\tthe dog\n3\tb.txt\tit is\tit is not\n"
     job = sent(client, [("table", ("t.tsv", table))], metric=["twmd", "chrf"])
     ended(client, job)
@@ -144,17 +190,20 @@ def test_segments_are_browsed(client, sentence):
         return answer.json()
 
     every = page(size=200)
-    assert [one["id"] for one in every["items"]] == [str(k) for k in range(1, 26)] and every["total"] == 25
+    assert [one["id"] for one in every["items"]] == [str(k) for k in range(1, 26)] and every[
+        "total"
+    ] == 25
     assert all(output["plan"] for item in every["items"] for output in item["outputs"])
     scores = {one["id"]: one["outputs"] for one in every["items"]}
     for down in (False, True):
         keys = [one["key"] for one in page(order="score", descending=down, size=200)["items"]]
         assert keys == sorted(keys, reverse=down)
-    first = page(order="difference", system="system-0.txt", other="system-1.txt", metric="bertscore", size=1)["items"][
-        0
-    ]
+    first = page(
+        order="difference", system="system-0.txt", other="system-1.txt", metric="bertscore", size=1
+    )["items"][0]
     gaps = {
-        name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"] for name, outputs in scores.items()
+        name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"]
+        for name, outputs in scores.items()
     }
     assert first["key"] == min(gaps.values()) == gaps[first["id"]]
     spread = [one["key"] for one in page(order="spread", descending=True, size=200)["items"]]
@@ -167,24 +216,61 @@ def test_segments_are_browsed(client, sentence):
     assert page(search="no text has these words")["total"] == 0
     apart = page(order="disagreement", descending=True, start=3, size=2)["items"]
     assert len(apart) == 2 and apart[0]["key"] >= apart[1]["key"]
-    for bad in ({"metric": "none"}, {"system": "none"}, {"order": "colour"}, {"size": 0}, {"size": 201}, {"start": -1}):
+    for bad in (
+        {"metric": "none"},
+        {"system": "none"},
+        {"order": "colour"},
+        {"size": 0},
+        {"size": 201},
+        {"start": -1},
+    ):
         assert client.get(f"/v1/jobs/{job}/segments", params=bad).status_code == 422
 
 
 @pytest.mark.parametrize(
     ("files", "words", "status", "said"),
     [
-        ([("hypotheses", ("a", "x\ny\n")), ("references", ("r", "x\n"))], {}, 422, "a has 2 lines but r has 1"),
+        (
+            [("hypotheses", ("a", "x\ny\n")), ("references", ("r", "x\n"))],
+            {},
+            422,
+            "a has 2 lines but r has 1",
+        ),
         ([("hypotheses", ("a", "x\n"))], {}, 422, "files are missing"),
         ([("table", ("a.parquet", "x"))], {}, 422, "tsv, csv, jsonl"),
         ([("table", ("a.tsv", "hypothesis\treference\nx\n"))], {}, 422, "a.tsv:2"),
         ([("table", ("a.tsv", "x")), ("source", ("s", "x"))], {}, 422, "stands alone"),
         ([("hypotheses", ("a", b"\xff\n")), ("references", ("r", "x\n"))], {}, 422, "a"),
-        ([("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))], {"metric": "twmdd"}, 400, "did you mean"),
-        ([("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))], {"model": "/etc"}, 400, "unknown model"),
-        ([("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))], {"state": "/"}, 422, "unknown field"),
-        ([("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))], {"statistics": "zz"}, 404, "no statistics"),
-        ([("hypotheses", ("a", "x" * 20_001)), ("references", ("r", "x\n"))], {}, 413, "characters"),
+        (
+            [("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))],
+            {"metric": "twmdd"},
+            400,
+            "did you mean",
+        ),
+        (
+            [("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))],
+            {"model": "/etc"},
+            400,
+            "unknown model",
+        ),
+        (
+            [("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))],
+            {"state": "/"},
+            422,
+            "unknown field",
+        ),
+        (
+            [("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))],
+            {"statistics": "zz"},
+            404,
+            "no statistics",
+        ),
+        (
+            [("hypotheses", ("a", "x" * 20_001)), ("references", ("r", "x\n"))],
+            {},
+            413,
+            "characters",
+        ),
     ],
 )
 def test_jobs_that_cannot_be(client, config, files, words, status, said):
@@ -198,7 +284,11 @@ def test_jobs_that_cannot_be(client, config, files, words, status, said):
 def test_names_of_files_are_names_and_nothing_else(client, config):
     names = ["../../evil", "a\r\nSet-Cookie: x=1", "<script>", "x" * 500, "..\\up", "same", "same"]
     files = [("hypotheses", (name, "the cat\na dog\n")) for name in names]
-    answer = client.post("/v1/jobs", files=[*files, ("references", ("r", "the cat\nit is\n"))], data={"metric": "chrf"})
+    answer = client.post(
+        "/v1/jobs",
+        files=[*files, ("references", ("r", "the cat\nit is\n"))],
+        data={"metric": "chrf"},
+    )
     systems = answer.json()["systems"]
     assert len(set(systems)) == len(names) and "same (2)" in systems
     assert all("/" not in one and "\n" not in one and len(one) <= 130 for one in systems)
@@ -214,7 +304,9 @@ def test_names_of_files_are_names_and_nothing_else(client, config):
 def test_packed_files_are_unpacked_and_bombs_are_not(config, sentence, tmp_path):
     plain = files_of(sentence, 700, 8)
     packed = [(role, (f"{name}.gz", gzip.compress(text.encode()))) for role, (name, text) in plain]
-    with TestClient(create(replace(config, state=tmp_path, limits=Limits(upload=100_000)))) as client:
+    with TestClient(
+        create(replace(config, state=tmp_path, limits=Limits(upload=100_000)))
+    ) as client:
         while client.get("/health/ready").status_code != 200:
             time.sleep(0.05)
         jobs = [sent(client, files) for files in (plain, packed)]
@@ -223,9 +315,15 @@ def test_packed_files_are_unpacked_and_bombs_are_not(config, sentence, tmp_path)
         assert one == other
         lines = "\n".join(f"{sentence(k)}\t{sentence(k + 1)}" for k in range(3))
         table = gzip.compress(f"hypothesis\treference\n{lines}\n".encode())
-        name = client.post("/v1/jobs", files={"table": ("t.tsv.gz", table)}, data={"metric": "chrf"}).json()["id"]
+        name = client.post(
+            "/v1/jobs", files={"table": ("t.tsv.gz", table)}, data={"metric": "chrf"}
+        ).json()["id"]
         assert ended(client, name)["state"] == "done"
-        for bad, status in ((gzip.compress(b"a" * 10_000_000), 413), (b"plain", 422), (packed[0][1][1][:-9], 422)):
+        for bad, status in (
+            (gzip.compress(b"a" * 10_000_000), 413),
+            (b"plain", 422),
+            (packed[0][1][1][:-9], 422),
+        ):
             files = [("hypotheses", ("a.gz", bad)), ("references", ("r", "x\n"))]
             answer = client.post("/v1/jobs", files=files, data={"metric": "chrf"})
             assert answer.status_code == status, answer.text
@@ -262,7 +360,10 @@ def test_jobs_are_cancelled_refused_when_many_and_dropped(config, sentence, tmp_
         jobs = client.app.jobs
         jobs.get(done).created -= 86_500
         jobs.drop_old()
-        assert client.get(f"/v1/jobs/{done}").status_code == 404 and not (tmp_path / "jobs" / done).exists()
+        assert (
+            client.get(f"/v1/jobs/{done}").status_code == 404
+            and not (tmp_path / "jobs" / done).exists()
+        )
         assert {one["id"] for one in client.get("/v1/jobs").json()} == {running, waiting}
         jobs._service.limits = replace(limits, state_bytes=1)
         jobs.drop_old()
@@ -287,7 +388,9 @@ def test_a_full_disk_is_said_and_survived(config, sentence, tmp_path, monkeypatc
         go = held(client.app)
         job = sent(client, files_of(sentence, 1, 4))
         with monkeypatch.context() as patch:
-            patch.setattr("monge.datasets.output.tempfile.mkstemp", lambda *_, **__: full(tmp_path / "x", "w"))
+            patch.setattr(
+                "monge.datasets.output.tempfile.mkstemp", lambda *_, **__: full(tmp_path / "x", "w")
+            )
             go.set()
             said = ended(client, job)
         assert said["state"] == "failed" and said["error"]["error_type"] == "disk_full"
@@ -295,7 +398,9 @@ def test_a_full_disk_is_said_and_survived(config, sentence, tmp_path, monkeypatc
         ended(client, sent(client, files_of(sentence, 1, 4)))
 
 
-def test_a_killed_service_goes_on_with_its_jobs_and_ends_with_the_same_bytes(started, client, sentence, tmp_path):
+def test_a_killed_service_goes_on_with_its_jobs_and_ends_with_the_same_bytes(
+    started, client, sentence, tmp_path
+):
     import httpx
 
     sizes = [6 + 17 * k for k in range(20)]
@@ -311,7 +416,10 @@ def test_a_killed_service_goes_on_with_its_jobs_and_ends_with_the_same_bytes(sta
     for _ in range(KILLS):
         time.sleep(draw.uniform(0.0, 0.6))
         service.stop(signal.SIGKILL)
-        states = [json.loads((tmp_path / "jobs" / name / "state.json").read_text())["state"] for name in jobs]
+        states = [
+            json.loads((tmp_path / "jobs" / name / "state.json").read_text())["state"]
+            for name in jobs
+        ]
         unfinished += states.count("queued")
         service = started(*options)
     assert unfinished  # it was killed while there was work

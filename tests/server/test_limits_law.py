@@ -1,7 +1,8 @@
-"""The limits law: the largest request that is allowed ends in time, can be cancelled, and keeps nobody waiting.
+"""The limits law: the largest request that is allowed ends in time, can be cancelled, and keeps
+nobody waiting.
 
-Endpoints are taken from the description of the service and settings from the forms of the metrics, so that a new one
-cannot be forgotten.
+Endpoints are taken from the description of the service and settings from the forms of the metrics,
+so that a new one cannot be forgotten.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from monge.server.service import Config
 from monge.types import Result, Segment
 
 PATIENCE, CANCELLED, SECONDS = 0.5, 2.0, 12
-"""Seconds until the service says that it lives, until work stops that nobody waits for, and of a request."""
+"""Seconds until the service says that it lives, until work stops that nobody waits for, and of a
+request.
+"""
 WORK = 1
 """Seconds of work, as they are estimated, of a request to the service of these tests."""
 WORDS = [
@@ -76,7 +79,12 @@ def asked(service, path: str, body: object, accept: str = "*/*") -> tuple[int, d
         line.request("POST", path, json.dumps(body), {**KIND, "Accept": accept})
         answer = line.getresponse()
         said = answer.read()
-    return answer.status, json.loads(said) if answer.status >= 400 else {}, time.monotonic() - started, len(said)
+    return (
+        answer.status,
+        json.loads(said) if answer.status >= 400 else {},
+        time.monotonic() - started,
+        len(said),
+    )
 
 
 def idle(service) -> bool:
@@ -98,7 +106,9 @@ def left(service, path: str, body: object) -> float:
 def holds(service, seen, path: str, make, sizes: tuple[int, ...], accept: str = "*/*") -> int:
     """Hold a request to the law at the largest size that is allowed; the size."""
     for size in sizes:
-        status, said, seconds, length = seen.calm(partial(asked, service, path, make(size, 0), accept), PATIENCE)
+        status, said, seconds, length = seen.calm(
+            partial(asked, service, path, make(size, 0), accept), PATIENCE
+        )
         if status != 413:
             break
         assert seconds < 3 and said["limit"] and said["hint"], said
@@ -106,16 +116,36 @@ def holds(service, seen, path: str, make, sizes: tuple[int, ...], accept: str = 
     assert status in (200, 400, 422, 424) and seconds < SECONDS, (path, size, status, said, seconds)
     assert length < 10_000_000, (path, size, length)
     if seconds > 0.5:
-        assert seen.calm(partial(left, service, path, make(size, 1)), PATIENCE) < CANCELLED, (path, size)
+        assert seen.calm(partial(left, service, path, make(size, 1)), PATIENCE) < CANCELLED, (
+            path,
+            size,
+        )
     return size
 
 
 SIZES = (19_900, 6000, 2000, 600, 200, 60)
-LARGE = ["10**9", "1000000000", "1000000", "100000", "10000", "1000", "100", "16", "10", "4", "1", "0.99", "0.5"]
+LARGE = [
+    "10**9",
+    "1000000000",
+    "1000000",
+    "100000",
+    "10000",
+    "1000",
+    "100",
+    "16",
+    "10",
+    "4",
+    "1",
+    "0.99",
+    "0.5",
+]
 VALUES = {
     "layers": ["last99:pmeans(1,2)", "last2:pmeans(" + ",".join(map(str, range(1, 17))) + ")"],
     "transport.slack": ["1000000/1000000", "1/1"],
-    "readout.temperatures": ["/".join(f"0.{k:03d}1" for k in range(64)), "/".join(f"0.{k:03d}1" for k in range(16))],
+    "readout.temperatures": [
+        "/".join(f"0.{k:03d}1" for k in range(64)),
+        "/".join(f"0.{k:03d}1" for k in range(16)),
+    ],
 }
 FILES = ("a name or a file", "any text")
 NEEDS_A_MODEL = ("fluency.weight",)
@@ -130,7 +160,9 @@ def settings() -> dict[str, tuple[str, list[str]]]:
             for choice, fields in axis["choices"].items():
                 for field in fields:
                     if not field["options"] and field["accepts"] not in FILES:
-                        chosen = [] if choice in ("", axis["chosen"]) else [f"{axis['axis']}={choice}"]
+                        chosen = (
+                            [] if choice in ("", axis["chosen"]) else [f"{axis['axis']}={choice}"]
+                        )
                         found.setdefault(f"{axis['axis'] and ''}{field['target']}", (name, chosen))
     return found
 
@@ -141,17 +173,27 @@ SETTINGS = {target: one for target, one in settings().items() if target not in N
 @pytest.mark.parametrize("target", SETTINGS)
 def test_the_largest_value_of_every_setting_is_bounded(service, watched, target):
     metric, chosen = SETTINGS[target]
-    window = ["encoder.overlong=window"] if target.partition(".")[0] in ("transport", "readout", "units") else []
+    window = (
+        ["encoder.overlong=window"]
+        if target.partition(".")[0] in ("transport", "readout", "units")
+        else []
+    )
 
     def make(value: str):
         def body(size: int, start: int) -> dict:
-            return {"hypotheses": [text(size, start), "the cat"], "references": [text(size, start + 5), "a dog"],
-                    "metrics": [metric], "settings": [*chosen, *window, f"{target}={value}"]}  # fmt: skip
+            return {
+                "hypotheses": [text(size, start), "the cat"],
+                "references": [text(size, start + 5), "a dog"],
+                "metrics": [metric],
+                "settings": [*chosen, *window, f"{target}={value}"],
+            }
 
         return body
 
     allowed = [
-        value for value in VALUES.get(target, LARGE) if asked(service, "/v1/score", make(value)(60, 3))[0] == 200
+        value
+        for value in VALUES.get(target, LARGE)
+        if asked(service, "/v1/score", make(value)(60, 3))[0] == 200
     ]
     assert allowed, f"no value of {target} is taken: say in VALUES which is"
     with watched(service) as seen:
@@ -161,9 +203,17 @@ def test_the_largest_value_of_every_setting_is_bounded(service, watched, target)
 @pytest.mark.parametrize("metric", EVERY)
 def test_the_longest_texts_of_every_metric_are_bounded(service, watched, metric):
     def make(size: int, start: int) -> dict:
-        window = [] if metric in ("bleu", "sentbleu") or not form(metric) or not form(metric)[0]["axis"] else [1]
-        return {"hypotheses": [text(size, start), "the cat"], "references": [text(size, start + 5), "a dog"],
-                "metrics": [metric], "settings": ["encoder.overlong=window"] * len(window)}  # fmt: skip
+        window = (
+            []
+            if metric in ("bleu", "sentbleu") or not form(metric) or not form(metric)[0]["axis"]
+            else [1]
+        )
+        return {
+            "hypotheses": [text(size, start), "the cat"],
+            "references": [text(size, start + 5), "a dog"],
+            "metrics": [metric],
+            "settings": ["encoder.overlong=window"] * len(window),
+        }
 
     with watched(service) as seen:
         holds(service, seen, "/v1/score", make, SIZES)
@@ -213,7 +263,9 @@ def test_every_endpoint_has_its_largest_request():
     assert {path for path, verbs in paths.items() if "post" in verbs} == set(LARGEST)
 
 
-@pytest.mark.parametrize(("path", "which"), [(path, k) for path, every in LARGEST.items() for k in range(len(every))])
+@pytest.mark.parametrize(
+    ("path", "which"), [(path, k) for path, every in LARGEST.items() for k in range(len(every))]
+)
 def test_the_largest_request_of_every_endpoint_is_bounded(service, watched, path, which):
     make, sizes = LARGEST[path][which]
     with watched(service) as seen:
@@ -221,7 +273,9 @@ def test_the_largest_request_of_every_endpoint_is_bounded(service, watched, path
             holds(service, seen, path, make, sizes, accept)
 
 
-@pytest.mark.parametrize("metrics", [["rougeL"], ["twmd[transport.sweeps=10000,encoder.overlong=window]"]])
+@pytest.mark.parametrize(
+    "metrics", [["rougeL"], ["twmd[transport.sweeps=10000,encoder.overlong=window]"]]
+)
 def test_the_largest_pair_of_a_job_is_bounded_and_cancelled(service, watched, metrics):
     import httpx
 
@@ -229,7 +283,10 @@ def test_the_largest_pair_of_a_job_is_bounded_and_cancelled(service, watched, me
         for size in SIZES:
             lines = [text(size, k) for k in range(200)]
             body = "\n".join(lines) + "\n"
-            files = [("hypotheses", ("a", body)), ("references", ("r", "\n".join(lines[::-1]) + "\n"))]
+            files = [
+                ("hypotheses", ("a", body)),
+                ("references", ("r", "\n".join(lines[::-1]) + "\n")),
+            ]
             answer = web.post("/v1/jobs", files=files, data={"metric": metrics})
             if answer.status_code == 202:
                 break
@@ -250,9 +307,14 @@ def test_a_comparison_of_many_systems_says_what_it_does_and_is_cancelled(service
     import httpx
 
     with httpx.Client(base_url=service.url, timeout=60) as web:
-        files = [("hypotheses", (f"s{k}", "\n".join(one) + "\n")) for k, one in enumerate(systems(40, 1).values())]
+        files = [
+            ("hypotheses", (f"s{k}", "\n".join(one) + "\n"))
+            for k, one in enumerate(systems(40, 1).values())
+        ]
         references = "\n".join(text(40, k) for k in range(20)) + "\n"
-        answer = web.post("/v1/jobs", files=[*files, ("references", ("r", references))], data={"metric": "chrf"})
+        answer = web.post(
+            "/v1/jobs", files=[*files, ("references", ("r", references))], data={"metric": "chrf"}
+        )
         name, deadline = answer.json()["id"], time.monotonic() + 60
         while (said := web.get(f"/v1/jobs/{name}").json())["phase"] != "comparing":
             assert time.monotonic() < deadline and said["state"] in ("queued", "running"), said
@@ -273,10 +335,16 @@ def test_a_job_takes_as_many_metrics_as_a_request(client):
 
 
 def test_heavy_requests_leave_places_for_others(service, watched):
-    """Eighty at a time, each almost as long as is allowed: others are answered, and when clients leave all is free."""
+    """Eighty at a time, each almost as long as is allowed: others are answered, and when clients
+    leave all is free.
+    """
 
     def body(k: int) -> dict:
-        return {"hypotheses": [text(8000, k)], "references": [text(8000, k + 5)], "metrics": ["rougeL"]}
+        return {
+            "hypotheses": [text(8000, k)],
+            "references": [text(8000, k + 5)],
+            "metrics": ["rougeL"],
+        }
 
     assert asked(service, "/v1/score", body(0))[0] == 200
     lines = []
@@ -289,7 +357,9 @@ def test_heavy_requests_leave_places_for_others(service, watched):
         for metric in ("twmd", "chrf"):
             short = {"hypotheses": ["the cat"], "references": ["a dog"], "metrics": [metric]}
             status, said, _, _ = asked(service, "/v1/score", short)
-            while status == 429 and time.monotonic() < began + 3:  # until most have been told to come back
+            while (
+                status == 429 and time.monotonic() < began + 3
+            ):  # until most have been told to come back
                 status, said, _, _ = asked(service, "/v1/score", short)
             assert status == 200, said
         assert time.monotonic() - began < 5 and seen.slowest() < PATIENCE
@@ -308,7 +378,9 @@ def test_an_engine_that_is_stuck_is_not_ready(config):
         while client.get("/health/ready").status_code != 200:
             time.sleep(0.02)
         engine = client.app.service.engine
-        engine._busy_since[1] = time.monotonic() - 30 - 16  # a thread that began before the time limit and the margin
+        engine._busy_since[1] = (
+            time.monotonic() - 30 - 16
+        )  # a thread that began before the time limit and the margin
         answer = client.get("/health/ready")
         assert answer.status_code == 503 and "no progress" in answer.json()["error"]
         assert client.get("/health/live").status_code == 200
@@ -321,13 +393,21 @@ def test_a_long_explanation_has_its_largest_moves_and_the_sum_of_the_rest(client
             "settings": ["encoder.overlong=window"]}  # fmt: skip
     answer = client.post("/v1/explain", json=body)
     found = answer.json()
-    assert len(answer.content) < 2_000_000 and found["cost"] == [] and set(found["left_out"]) == {"cells", "moves"}
+    assert (
+        len(answer.content) < 2_000_000
+        and found["cost"] == []
+        and set(found["left_out"]) == {"cells", "moves"}
+    )
     for plan, rest in found["left_out"]["moves"].items():
         mine = [move["mass"] for move in found["moves"] if move["plan"] == plan]
         assert len(mine) <= 2000 and mine == sorted(mine, reverse=True)
         assert sum(mine) + rest["mass"] == pytest.approx(1, abs=0.02) and rest["moves"] > 0
-    whole = client.post("/v1/explain", json={**body, "hypothesis": text(200), "reference": text(200, 5)}).json()
-    assert "left_out" not in whole and whole["cost"] and whole["dearest"] > 0 and found["dearest"] > 0
+    whole = client.post(
+        "/v1/explain", json={**body, "hypothesis": text(200), "reference": text(200, 5)}
+    ).json()
+    assert (
+        "left_out" not in whole and whole["cost"] and whole["dearest"] > 0 and found["dearest"] > 0
+    )
 
 
 class Kept:
@@ -342,7 +422,11 @@ class Kept:
         names = [("chrf", "a"), ("chrf", "b"), ("chrf++", "a"), ("chrf++", "b")]
         self._results = [Result.from_dict({**plain, "metric": metric, "system": system, "n": count, "segments": items})
                          for metric, system in names]  # fmt: skip
-        self._rows = [Segment(str(k), "the cat", ("a dog",), None, system) for system in "ab" for k in range(count)]
+        self._rows = [
+            Segment(str(k), "the cat", ("a dog",), None, system)
+            for system in "ab"
+            for k in range(count)
+        ]
 
     def results(self, name: str) -> list[Result]:
         return self._results
@@ -360,7 +444,11 @@ class Kept:
 
 
 READ = {
-    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=24000&order=score", "?search=dog"],
+    "/v1/jobs/{name}/segments": [
+        "?size=200&order=disagreement",
+        "?size=200&start=24000&order=score",
+        "?search=dog",
+    ],
     "/v1/jobs/{name}/result": [f"?format={form}" for form in ("json", "jsonl", "tsv")],
     "/v1/jobs/{name}/report": ["", "?format=json"],
     "/v1/jobs/{name}": [""],
@@ -368,7 +456,17 @@ READ = {
     "/v1/jobs/{name}/comparison": [""],
     "/v1/stats/{name}": [""],
     "/v1/metrics/{name}": ["?" + "&".join(["setting=transport.temperature%3D0.5"] * 1500)],
-    **{path: [""] for path in ("/v1/jobs", "/v1/metrics", "/health/live", "/health/ready", "/metrics", "/version")},
+    **{
+        path: [""]
+        for path in (
+            "/v1/jobs",
+            "/v1/metrics",
+            "/health/live",
+            "/health/ready",
+            "/metrics",
+            "/version",
+        )
+    },
 }
 
 
@@ -379,20 +477,26 @@ def test_reading_the_largest_job_keeps_nobody_waiting(started, watched, tmp_path
     count, kept = 25_000, Kept(25_000)
     folder = tmp_path / "jobs" / "0123456789abcdef"
     folder.mkdir(parents=True)
-    (folder / "results.json").write_text("".join(render_results(kept.results(""), "json", version="1", segments=True)))
+    (folder / "results.json").write_text(
+        "".join(render_results(kept.results(""), "json", version="1", segments=True))
+    )
     (folder / "comparison.json").write_text("{}")
     rows = "".join(f"{row.id}\t{row.system}\tthe cat\ta dog\n" for row in kept.rows())
     (folder / "input-0").write_text("id\tsystem\thypothesis\treference\n" + rows)
     order = {"metrics": ["chrf", "chrf++"], "files": [["table", "t.tsv"]], "table_format": "tsv"}
     (folder / "job.json").write_text(json.dumps({"created": time.time(), "order": order}))
-    (folder / "state.json").write_text(json.dumps({"state": "done", "error": None, "systems": ["a", "b"], "total": 1}))
+    (folder / "state.json").write_text(
+        json.dumps({"state": "done", "error": None, "systems": ["a", "b"], "total": 1})
+    )
     service = started("-m", "twmd", "--state", tmp_path)
     with watched(service) as seen:
         began = time.monotonic()
         for path, asked_for in READ.items():
             name = "twmd" if "metrics" in path else folder.name
             for more in asked_for:
-                status, body = seen.calm(partial(service.ask, path.replace("{name}", name) + more), PATIENCE)
+                status, body = seen.calm(
+                    partial(service.ask, path.replace("{name}", name) + more), PATIENCE
+                )
                 assert status in (200, 404, 400), (path, status, body[:200])
         assert time.monotonic() - began < 40
         first = json.loads(service.ask(f"/v1/jobs/{folder.name}/segments?size=1")[1])
@@ -418,5 +522,9 @@ def test_pages_of_many_items_are_quick():
     for order in ("input", "score", "difference", "spread", "disagreement"):
         began = time.monotonic()
         page = browse.page(jobs, "x", browse.SegmentQuery(order=order, start=90_000, size=200))
-        assert time.monotonic() - began < 0.5 and len(page["items"]) == 200 and page["total"] == 100_000
+        assert (
+            time.monotonic() - began < 0.5
+            and len(page["items"]) == 200
+            and page["total"] == 100_000
+        )
         assert [len(one["outputs"]) for one in page["items"]] == [2] * 200

@@ -1,4 +1,6 @@
-"""The OpenAPI description against the service: generated requests, no 5xx, every answer as it is described."""
+"""The OpenAPI description against the service: generated requests, no 5xx, every answer as it is
+described.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,12 @@ def test_every_answer_is_as_described(described, client):
     )
 
     load_all_checks()
-    checks = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+    checks = [
+        not_a_server_error,
+        status_code_conformance,
+        content_type_conformance,
+        response_schema_conformance,
+    ]
     operations = [one.ok() for one in described.get_all_operations()]
     rich = sum(bool(one.body or one.query or one.path_parameters) for one in operations)
     each, count = CASES // rich + 1, 0  # one without any of these has a single request

@@ -49,7 +49,10 @@ def test_what_cannot_be_served_is_one_line(arguments, said, capsys):
     code = run(["serve", "--port", "0", *arguments])
     told = capsys.readouterr().err
     assert code in (1, 2, 3) and said in told
-    assert "Traceback" not in told and sum(line.startswith("monge: ") for line in told.splitlines()) <= 2
+    assert (
+        "Traceback" not in told
+        and sum(line.startswith("monge: ") for line in told.splitlines()) <= 2
+    )
 
 
 def test_without_its_extra_it_says_how_to_get_it(monkeypatch, capsys):
@@ -89,13 +92,20 @@ def raw(service, head: str, body: bytes = b"") -> bytes:
 
 
 def test_only_its_own_names_are_answered(service):
-    for host, status in (("localhost", b" 200 "), (f"127.0.0.1:{service.port}", b" 200 "), ("evil.invalid", b" 403 ")):
+    for host, status in (
+        ("localhost", b" 200 "),
+        (f"127.0.0.1:{service.port}", b" 200 "),
+        ("evil.invalid", b" 403 "),
+    ):
         assert status in raw(service, f"GET /health/live HTTP/1.1\nHost: {host}")[:20]
 
 
 def test_a_body_without_end_is_cut(service):
     before = service.memory()
-    head = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: application/json\nTransfer-Encoding: chunked"
+    head = (
+        "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: "
+        "application/json\nTransfer-Encoding: chunked"
+    )
     sent = 0
     with service.socket() as line:
         line.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
@@ -108,7 +118,9 @@ def test_a_body_without_end_is_cut(service):
             pass
         assert sent < 200 * 2**20
     assert service.memory() - before < 64 * 2**20
-    assert b" 413 " in raw(service, "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: 99999999999")
+    assert b" 413 " in raw(
+        service, "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: 99999999999"
+    )
     assert service.ask("/health/ready")[0] == 200
 
 
@@ -129,9 +141,13 @@ def test_odd_requests_are_refused_and_survived(service):
     for head in odd:
         answer = raw(service, head)
         assert not answer.startswith((b"HTTP/1.1 5", b"HTTP/1.0 5")), (head[:60], answer[:80])
-        assert b"root:" not in answer and b"set-cookie" not in answer.lower().partition(b"\r\n\r\n")[0]
+        assert (
+            b"root:" not in answer and b"set-cookie" not in answer.lower().partition(b"\r\n\r\n")[0]
+        )
     deep = b"[" * 1_000_000
-    kinds = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: "
+    kinds = (
+        "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: "
+    )
     assert b" 400 " in raw(service, f"{kinds}{len(deep)}", deep)
     bomb = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Encoding: gzip\nContent-Length: 2"
     assert b" 415 " in raw(service, bomb, b"xx")
@@ -177,7 +193,9 @@ def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
                 time.sleep(0.1)
         assert 0.9 < time.monotonic() - begun < 8
         assert silent.recv(1) == b""
-        kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")  # idle for longer than a head may take
+        kept.sendall(
+            b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        )  # idle for longer than a head may take
         assert b" 200 " in _answer(kept)
         kept.sendall(b"GET /health/live HTTP/1.1\r\nHo")
         assert kept.recv(1) == b""
@@ -185,7 +203,10 @@ def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
 
 HEADS = {
     "one long header": (b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ", b"x" * 65536),
-    "many headers": (b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n", b"X-Y: zzzzzzzzz\r\n" * 4096),
+    "many headers": (
+        b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n",
+        b"X-Y: zzzzzzzzz\r\n" * 4096,
+    ),
     "a long address": (b"GET /", b"x" * 65536),
     "behind a body": (
         b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -232,8 +253,10 @@ def test_the_length_of_a_head_is_bounded_and_said(service):
 
 def test_uploads_that_trickle_are_few_and_end(started):
     service = started("-m", "twmd", "--limit", "uploads=3", "--limit", "upload-seconds=2")
-    head = (b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
-            b"Content-Length: 100000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"hypotheses\"; "
+    head = (b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; "
+        b"boundary=x\r\n"
+            b"Content-Length: 100000\r\n\r\n--x\r\nContent-Disposition: form-data; "
+            b"name=\"hypotheses\"; "
             b"filename=\"a\"\r\n\r\n")  # fmt: skip
     lines = [service.socket() for _ in range(30)]
     begun, ends = time.monotonic(), {}
@@ -287,21 +310,33 @@ def test_a_client_that_leaves_frees_its_work(service, large):
 def test_a_stopping_service_answers_what_it_has_accepted(started, large):
     service = started("-m", "twmd", "--limit", "in-flight=2")
     answers: list[int] = []
-    with httpx.Client(base_url=service.url, timeout=60, limits=httpx.Limits(max_connections=64)) as web:
+    with httpx.Client(
+        base_url=service.url, timeout=60, limits=httpx.Limits(max_connections=64)
+    ) as web:
         web.get("/health/live")
 
         def ask(_: int) -> None:
-            answers.append(web.post("/v1/score", json={**large(150), "metrics": ["twmd", "wmd"]}).status_code)
+            answers.append(
+                web.post("/v1/score", json={**large(150), "metrics": ["twmd", "wmd"]}).status_code
+            )
 
         with ThreadPoolExecutor(8) as pool:
             coming = [pool.submit(ask, k) for k in range(8)]
             deadline = time.monotonic() + 30
-            while not {"monge_in_flight 2.0", "monge_waiting 6.0"} <= set(web.get("/metrics").text.splitlines()):
-                assert time.monotonic() < deadline  # all eight are accepted: two are worked on, six wait
+            while not {"monge_in_flight 2.0", "monge_waiting 6.0"} <= set(
+                web.get("/metrics").text.splitlines()
+            ):
+                assert (
+                    time.monotonic() < deadline
+                )  # all eight are accepted: two are worked on, six wait
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.05)
             late = web.post("/v1/score", json=BODY)
-            assert late.status_code == 503 and late.headers["retry-after"] and late.json()["error_type"] == "stopping"
+            assert (
+                late.status_code == 503
+                and late.headers["retry-after"]
+                and late.json()["error_type"] == "stopping"
+            )
             for one in coming:
                 one.result()
     assert answers == [200] * 8

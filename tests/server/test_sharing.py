@@ -44,7 +44,9 @@ class Held:
     def __init__(self, service: Service) -> None:
         self._go, begun = threading.Event(), threading.Event()
         self.thread = threading.Thread(
-            target=lambda: service.engine.run_alone(lambda: (begun.set(), self._go.wait(60)), Ticket())
+            target=lambda: service.engine.run_alone(
+                lambda: (begun.set(), self._go.wait(60)), Ticket()
+            )
         )
         self.thread.start()
         begun.wait(60)
@@ -68,13 +70,18 @@ def waiting(service: Service, count: int) -> None:
 
 
 def counted(service: Service, name: str) -> float:
-    line = next(one for one in service.counters.text().decode().splitlines() if one.startswith(f"{name} "))
+    line = next(
+        one for one in service.counters.text().decode().splitlines() if one.startswith(f"{name} ")
+    )
     return float(line.split()[-1])
 
 
 def test_an_answer_does_not_show_who_shared_the_pass(service, sentence):
     metrics = ["twmd", "bertscore", "emd", "moverscore", "twmd-b"]
-    requests = [asked(sentence, 40 * k, 1 + k % 4, metrics=metrics if k % 4 else metrics[:3]) for k in range(24)]
+    requests = [
+        asked(sentence, 40 * k, 1 + k % 4, metrics=metrics if k % 4 else metrics[:3])
+        for k in range(24)
+    ]
     alone = [service.score(one, Ticket()) for one in requests]
     for _ in range(2):
         passes = counted(service, "monge_pass_requests_count")
@@ -96,9 +103,13 @@ def test_distinct_texts_are_encoded_once(service, sentence):
         held.go()
         answers = {each.result() for each in coming}
     assert len(answers) == 1
-    assert counted(service, "monge_texts_encoded_total") - before == len({*one.hypotheses, *one.references})
+    assert counted(service, "monge_texts_encoded_total") - before == len(
+        {*one.hypotheses, *one.references}
+    )
     service.score(one, Ticket())
-    assert counted(service, "monge_texts_encoded_total") - before == len({*one.hypotheses, *one.references})
+    assert counted(service, "monge_texts_encoded_total") - before == len(
+        {*one.hypotheses, *one.references}
+    )
 
 
 def test_a_large_request_takes_turns_with_small_ones(service, sentence):
@@ -121,7 +132,9 @@ def test_a_large_request_takes_turns_with_small_ones(service, sentence):
 
 
 def test_the_fault_of_one_is_not_the_fault_of_all(service, sentence):
-    long = ScoreRequest(hypotheses=["the cat " * 60], references=["the"], settings=["encoder.overlong=error"])
+    long = ScoreRequest(
+        hypotheses=["the cat " * 60], references=["the"], settings=["encoder.overlong=error"]
+    )
     fine = asked(sentence, 30_000, 1, settings=["encoder.overlong=error"])
     alone = service.score(fine, Ticket())
     with Held(service) as held, ThreadPoolExecutor(2) as pool:
@@ -158,14 +171,28 @@ def brief_metrics(service: Service) -> list[api.Metric]:
 
 def test_small_requests_in_one_go_have_the_bytes_of_the_command(service, sentence):
     metrics = brief_metrics(service)
-    assert len(metrics) > 15 and {"twmd", "bertscore", "emd", "sbert"} <= {one.name for one in metrics}
-    requests = [asked(sentence, 90_000 + 60 * k, 1 + (k % 5 == 4) * k, length=3 + k % 11) for k in range(16)]
-    requests.append(ScoreRequest(hypotheses=["the cat", ""], references=[["the dog", "a cat"], ["it"]], segments=True))
+    assert len(metrics) > 15 and {"twmd", "bertscore", "emd", "sbert"} <= {
+        one.name for one in metrics
+    }
+    requests = [
+        asked(sentence, 90_000 + 60 * k, 1 + (k % 5 == 4) * k, length=3 + k % 11) for k in range(16)
+    ]
+    requests.append(
+        ScoreRequest(
+            hypotheses=["the cat", ""], references=[["the dog", "a cat"], ["it"]], segments=True
+        )
+    )
     rows = [service._rows(one) for one in requests]
     for metric in metrics:
         run = api.score_segments
-        alone = ["".join(render_results(run([metric], mine), "json", version=VERSION, segments=True)) for mine in rows]
-        briefs = [SmallRequest([metric], mine, _json_writer(one)) for one, mine in zip(requests, rows, strict=True)]
+        alone = [
+            "".join(render_results(run([metric], mine), "json", version=VERSION, segments=True))
+            for mine in rows
+        ]
+        briefs = [
+            SmallRequest([metric], mine, _json_writer(one))
+            for one, mine in zip(requests, rows, strict=True)
+        ]
         for order in (briefs, briefs[::-1], briefs[3:9]):
             found = answer_requests(order, Encoding(order[0].scorers))
             assert found == [alone[briefs.index(one)].encode() for one in order], metric.name
@@ -178,8 +205,12 @@ def test_what_depends_on_more_than_its_segment_is_not_scored_in_one_go(service, 
         return service.metric(name, settings, None, None)
 
     assert is_small_request([metric("twmd"), metric("bertscore")], row)
-    assert not is_small_request([metric("twmd"), metric("moverscore")], row)  # idf of its own references
-    assert not is_small_request([metric("chrf")], row) and not is_small_request([metric("twmd", "against=source")], row)
+    assert not is_small_request(
+        [metric("twmd"), metric("moverscore")], row
+    )  # idf of its own references
+    assert not is_small_request([metric("chrf")], row) and not is_small_request(
+        [metric("twmd", "against=source")], row
+    )
     assert not is_small_request([metric("twmd", "centre=batch")], row)
     assert not is_small_request([metric("twmd")], [Segment("1", "the cat", (), "die Katze")])
     assert not is_small_request([metric("twmd")], row * 17) and not is_small_request(
@@ -218,7 +249,10 @@ def test_too_many_are_told_to_come_back_and_the_late_are_given_up(config, senten
             time.sleep(0.05)
         body = {"hypotheses": [sentence(1)], "references": [sentence(2)]}
         with Held(client.app.service), ThreadPoolExecutor(8) as pool:
-            answers = [one.result() for one in [pool.submit(client.post, "/v1/score", json=body) for _ in range(8)]]
+            answers = [
+                one.result()
+                for one in [pool.submit(client.post, "/v1/score", json=body) for _ in range(8)]
+            ]
         found = sorted(one.status_code for one in answers)
         assert found == [429] * 5 + [504] * 3
         busy = next(one for one in answers if one.status_code == 429)

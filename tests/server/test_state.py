@@ -1,4 +1,6 @@
-"""The state directory: nothing is touched that a service did not make, nothing of its own is lost."""
+"""The state directory: nothing is touched that a service did not make, nothing of its own is
+lost.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ def ready(client):
 
 
 def sent(client, **words) -> str:
-    files = [("hypotheses", ("a.txt", "the cat sat\na dog ran\n")), ("references", ("r.txt", "the cat\na dog\n"))]
+    files = [
+        ("hypotheses", ("a.txt", "the cat sat\na dog ran\n")),
+        ("references", ("r.txt", "the cat\na dog\n")),
+    ]
     answer = client.post("/v1/jobs", files=files, data={"metric": "chrf", **words})
     assert answer.status_code == 202, answer.text
     return answer.json()["id"]
@@ -63,7 +68,10 @@ def test_a_directory_that_is_not_ours_is_refused_and_stays_as_it_is(config, tmp_
         kept = folder / path
         kept.parent.mkdir(parents=True)
         kept.write_text("years of work")
-        assert run(["serve", "--port", "0", "--state", str(folder), "--model", str(config.models[0])]) == 2
+        assert (
+            run(["serve", "--port", "0", "--state", str(folder), "--model", str(config.models[0])])
+            == 2
+        )
         told = capsys.readouterr().err
         assert path.split("/")[-1] in told or "thesis-chapter3" in told, told
         assert "Traceback" not in told and kept.read_text() == "years of work"
@@ -97,7 +105,8 @@ BAD = {
                    '{"state": "done", "error": null, "systems": 3, "total": 2}',
                    '{"state": "done", "error": null, "systems": ["a"], "total": "2"}',
                    '{"state": "asleep", "error": null, "systems": ["a"], "total": 2}'],
-    "job.json": ["", "[]", '{"created": 1}', '{"created": "x", "order": {"metrics": ["chrf"], "files": []}}',
+    "job.json": ["", "[]", '{"created": '
+        '1}', '{"created": "x", "order": {"metrics": ["chrf"], "files": []}}',
                  '{"created": NaN, "order": {"metrics": ["chrf"], "files": [["table", "a.tsv"]]}}',
                  '{"created": 1, "order": {"metrics": "chrf", "files": [["table", "a.tsv"]]}}',
                  '{"created": 1, "order": {"metrics": [1], "files": [["table", "a.tsv"]]}}',
@@ -107,7 +116,9 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("file", "text"), [(file, text) for file, texts in BAD.items() for text in texts])
+@pytest.mark.parametrize(
+    ("file", "text"), [(file, text) for file, texts in BAD.items() for text in texts]
+)
 def test_a_job_that_cannot_be_read_is_set_aside_with_its_results(config, state, caplog, file, text):
     folder, name = state
     results = (folder / "jobs" / name / "results.json").read_bytes()
@@ -137,7 +148,10 @@ def test_a_second_service_on_the_same_state_is_refused(config, state, capsys):
         ready(client)
         with pytest.raises(UsageError, match="another monge serve uses it"):
             create(replace(config, state=folder))
-        assert run(["serve", "--port", "0", "--state", str(folder), "--model", str(config.models[0])]) == 2
+        assert (
+            run(["serve", "--port", "0", "--state", str(folder), "--model", str(config.models[0])])
+            == 2
+        )
         assert "another monge serve" in capsys.readouterr().err
         assert client.get(f"/v1/jobs/{name}/result").status_code == 200
     with opened(config, folder) as client:  # it is free again
@@ -161,7 +175,8 @@ def test_a_job_holds_the_statistics_it_was_sent_with(config, tmp_path):
         go, begun = threading.Event(), threading.Event()
         engine = client.app.service.engine
         busy = threading.Thread(
-            target=lambda: engine.run_alone(lambda: (begun.set(), go.wait(60)), Ticket()), daemon=True
+            target=lambda: engine.run_alone(lambda: (begun.set(), go.wait(60)), Ticket()),
+            daemon=True,
         )
         busy.start()
         begun.wait(60)
@@ -189,7 +204,11 @@ def test_a_fault_while_old_jobs_are_dropped_does_not_end_the_thread(config, tmp_
 
 
 def _room(folder: Path) -> Path:
-    found = folder / ("uploads" if (folder / "uploads").is_dir() else "jobs") / f"{time.monotonic_ns():016x}"
+    found = (
+        folder
+        / ("uploads" if (folder / "uploads").is_dir() else "jobs")
+        / f"{time.monotonic_ns():016x}"
+    )
     found.mkdir()
     return found
 
@@ -207,7 +226,9 @@ def test_readiness_needs_the_thread_of_the_jobs(config, tmp_path):
 
 
 def test_what_is_announced_is_on_the_disk(config, tmp_path, monkeypatch):
-    """Every file of an accepted job, and the directories that name them, are synced before 202 is said."""
+    """Every file of an accepted job, and the directories that name them, are synced before 202 is
+    said.
+    """
     synced: list[str] = []
     fsync = os.fsync
 

@@ -30,12 +30,28 @@ GRACE = 1 + 5
 """Seconds of `drain` here, and what a stopping service takes behind them."""
 
 
-@pytest.mark.parametrize("where", ["lock.acquire()", "return self.engine.run_alone(lock.acquire, ticket)"])
+@pytest.mark.parametrize(
+    "where", ["lock.acquire()", "return self.engine.run_alone(lock.acquire, ticket)"]
+)
 def test_a_stuck_service_ends_within_its_grace_period(tiny_bert, tmp_path, where):
-    """A thread of a request, or the engine itself, waits for ever in compiled code, where nothing interrupts it."""
-    arguments = ["serve", "--port", "0", "-m", "twmd", "--model", str(tiny_bert), "--limit", "drain=1"]
+    """A thread of a request, or the engine itself, waits for ever in compiled code, where nothing
+    interrupts it.
+    """
+    arguments = [
+        "serve",
+        "--port",
+        "0",
+        "-m",
+        "twmd",
+        "--model",
+        str(tiny_bert),
+        "--limit",
+        "drain=1",
+    ]
     with (tmp_path / "err").open("wb") as err:
-        process = subprocess.Popen([sys.executable, "-c", STUCK.format(where=where), *arguments], stderr=err)
+        process = subprocess.Popen(
+            [sys.executable, "-c", STUCK.format(where=where), *arguments], stderr=err
+        )
     try:
         deadline = time.monotonic() + 60
         while "monge: ready" not in (told := (tmp_path / "err").read_text()):
@@ -43,7 +59,9 @@ def test_a_stuck_service_ends_within_its_grace_period(tiny_bert, tmp_path, where
             time.sleep(0.05)
         url = next(one for one in told.split() if one.startswith("http://")).rstrip(",").rstrip("/")
         body = json.dumps({"hypothesis": "the cat", "reference": "a dog"}).encode()
-        asked = urllib.request.Request(url + "/v1/explain", body, {"Content-Type": "application/json"})
+        asked = urllib.request.Request(
+            url + "/v1/explain", body, {"Content-Type": "application/json"}
+        )
         threading.Thread(target=lambda: _ask(asked), daemon=True).start()
         time.sleep(0.5)
         started = time.monotonic()
@@ -63,10 +81,13 @@ def _ask(asked: urllib.request.Request) -> None:
 def test_long_work_that_was_accepted_is_given_up_when_the_time_is_over(started):
     options = ("--limit", "drain=1", "--limit", "work=1000000", "--limit", "seconds=1000")
     service = started("-m", "twmd", *options)
-    body = {"hypothesis": "the cat sat on the mat " * 120, "reference": "a dog ran to the house " * 120,
+    body = {"hypothesis": "the cat sat on the "
+        "mat " * 120, "reference": "a dog ran to the house " * 120,
             "settings": ["encoder.overlong=window", "transport.sweeps=10000"]}  # fmt: skip
     answers: list[int] = []
-    asking = threading.Thread(target=lambda: answers.append(service.ask("/v1/explain", body)[0]), daemon=True)
+    asking = threading.Thread(
+        target=lambda: answers.append(service.ask("/v1/explain", body)[0]), daemon=True
+    )
     asking.start()
     time.sleep(1)
     began = time.monotonic()

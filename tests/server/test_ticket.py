@@ -43,7 +43,9 @@ def test_work_is_stopped_wherever_it_is():
 
 
 def test_a_thread_that_has_done_its_work_is_not_interrupted():
-    """Tickets that are cancelled while their work ends: it ends as done or as gone, and nothing else is hit."""
+    """Tickets that are cancelled while their work ends: it ends as done or as gone, and nothing
+    else is hit.
+    """
     for _ in range(300):
         ticket, ended, begun = Ticket(), [], threading.Event()
 
@@ -66,7 +68,8 @@ def test_a_thread_that_has_done_its_work_is_not_interrupted():
 def test_an_import_is_not_interrupted(tmp_path, monkeypatch):
     """What would be left half imported would be everybody's: the work stops behind it."""
     (tmp_path / "slow_to_import.py").write_text(
-        "import time\nended = time.monotonic() + 1\nwhile time.monotonic() < ended:\n    pass\nwhole = True\n"
+        "import time\nended = time.monotonic() + 1\nwhile time.monotonic() < ended:\n    "
+        "pass\nwhole = True\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     ticket, begun, seen = Ticket(), threading.Event(), []

@@ -16,8 +16,12 @@ def test_public_names_are_there():
 
 def test_import_brings_no_heavy_library():
     heavy = (
-        "('torch', 'transformers', 'scipy.stats', 'ot', 'pandas', 'pyarrow', 'sacrebleu', 'nltk', 'matplotlib', 'ray')"
+        "('torch', 'transformers', 'scipy.stats', 'ot', 'pandas', 'pyarrow', 'sacrebleu', "
+        "'nltk', 'matplotlib', 'ray')"
     )
-    code = f"import sys, monge; monge.score; monge.load; print(*[name for name in {heavy} if name in sys.modules])"
+    code = (
+        f"import sys, monge; monge.score; monge.load; print(*[name for name in {heavy} if name "
+        f"in sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == ""

@@ -24,8 +24,18 @@ from monge.errors import NotKept, UsageError
 from monge.scoring.encoding import Encoding
 from monge.scoring.run import ScoringRun
 
-HYPOTHESES = ["the cat sat on the mat .", "the dog ran", "a cat is in the house", "unhappily he said hello"]
-REFERENCES = ["a cat sat on a mat .", "the dog ran to the house", "the cat is in it", "he said hello world"]
+HYPOTHESES = [
+    "the cat sat on the mat .",
+    "the dog ran",
+    "a cat is in the house",
+    "unhappily he said hello",
+]
+REFERENCES = [
+    "a cat sat on a mat .",
+    "the dog ran to the house",
+    "the cat is in it",
+    "he said hello world",
+]
 
 
 def entry(number: int) -> tuple[bytes, bytes]:
@@ -48,7 +58,10 @@ def test_a_store_of_an_earlier_layout_goes_on(tmp_path):
     store.close()
     with sqlite3.connect(tmp_path / FILE) as db:
         (row,) = db.execute("SELECT key, kind, value, sum, used FROM entries").fetchall()
-        db.executescript("DROP TABLE entries; CREATE TABLE entries (key BLOB PRIMARY KEY, kind, value, sum, used)")
+        db.executescript(
+            "DROP TABLE entries; CREATE TABLE entries (key BLOB PRIMARY KEY, kind, value, sum, "
+            "used)"
+        )
         db.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
     db.close()
     again = Store(tmp_path)
@@ -103,7 +116,9 @@ def test_flipped_bits_never_give_a_wrong_value(tmp_path, seed):
 def test_a_file_that_is_no_store_is_set_aside(tmp_path):
     (tmp_path / FILE).write_bytes(b"not a database at all" * 100)
     store = Store(tmp_path)
-    with pytest.warns(NotKept, match="damaged: it is set aside as monge-cache.damaged and begun anew"):
+    with pytest.warns(
+        NotKept, match="damaged: it is set aside as monge-cache.damaged and begun anew"
+    ):
         assert store.get([entry(1)[0]]) == {}
     store.put("a", [entry(1)])
     assert store.get([entry(1)[0]]) == dict([entry(1)])
@@ -133,11 +148,18 @@ PROCESSES, ROUNDS = 8, int(os.environ.get("MONGE_STORE_ROUNDS", "40"))
 
 
 def test_processes_that_open_and_fill_a_new_directory_at_once_lose_nothing(tmp_path):
-    """Before: healthy files were set aside as damaged, and entries were lost, in one round of ten."""
+    """Before: healthy files were set aside as damaged, and entries were lost, in one round of
+    ten.
+    """
     command = [sys.executable, "-W", "error", "-c", WRITER]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    running = [subprocess.Popen([*command, str(k), str(ROUNDS), str(tmp_path)], **pipes) for k in range(PROCESSES)]
-    keys = [key_of("p", i) for i in range(3)] + [key_of("own", k, i) for k in range(PROCESSES) for i in range(3)]
+    running = [
+        subprocess.Popen([*command, str(k), str(ROUNDS), str(tmp_path)], **pipes)
+        for k in range(PROCESSES)
+    ]
+    keys = [key_of("p", i) for i in range(3)] + [
+        key_of("own", k, i) for k in range(PROCESSES) for i in range(3)
+    ]
     for number in range(ROUNDS):
         for process in running:
             process.stdin.write(f"{number}\n")
@@ -169,7 +191,9 @@ def holder(tmp_path):
 
     def hold():
         command = [sys.executable, "-c", HOLDER, str(tmp_path / FILE)]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         started.append(process)
         assert process.stdout.readline() == "held\n"
         return process
@@ -218,7 +242,9 @@ def test_a_lock_that_is_held_to_the_end_costs_the_entries_and_is_said_once(tmp_p
         assert store.get([entry(0)[0]]) == dict([entry(0)])
         assert "locked" in store.refusal()
     assert len(caught) == len(store.troubles) == 1
-    assert time.monotonic() - begun < 3, "a lock is waited for twice: when it is met, and on closing"
+    assert time.monotonic() - begun < 3, (
+        "a lock is waited for twice: when it is met, and on closing"
+    )
     assert not (tmp_path / FILE).with_suffix(".damaged").exists()
 
 
@@ -235,7 +261,10 @@ def test_scores_come_out_under_a_lock(tmp_path, tiny_bert, holder, monkeypatch):
 def test_too_much_to_wait_in_memory_is_given_up(tmp_path, holder, monkeypatch):
     monkeypatch.setattr("monge.cache.entries._WAITING_BYTES", 1000)
     holder()
-    with pytest.warns(NotKept, match="locked: 12 new entries") as caught, Store(tmp_path, patience=0.0) as store:
+    with (
+        pytest.warns(NotKept, match="locked: 12 new entries") as caught,
+        Store(tmp_path, patience=0.0) as store,
+    ):
         for i in range(12):
             store.put("a", [entry(i)])
     assert len(caught) == 1
@@ -245,13 +274,18 @@ def test_another_versions_file_is_left_alone(tmp_path):
     """Before: its entries were read and written, whatever they meant."""
     with Store(tmp_path) as store:
         store.put("a", [entry(1)])
-    for change in ("PRAGMA user_version=7", "PRAGMA user_version=0; ALTER TABLE entries RENAME COLUMN value TO data"):
+    for change in (
+        "PRAGMA user_version=7",
+        "PRAGMA user_version=0; ALTER TABLE entries RENAME COLUMN value TO data",
+    ):
         db = sqlite3.connect(tmp_path / FILE)
         db.executescript(change)
         db.close()
         before = (tmp_path / FILE).read_bytes()
         with Store(tmp_path) as store:
-            with pytest.warns(NotKept, match="written by another version of monge and is left as it is") as caught:
+            with pytest.warns(
+                NotKept, match="written by another version of monge and is left as it is"
+            ) as caught:
                 assert store.get([entry(1)[0]]) == {}
                 store.put("a", [entry(2)])
                 store.put("a", [entry(3)])
@@ -290,7 +324,9 @@ def open_folder():
 
 def unprivileged(folder):
     command = [sys.executable, "-c", UNPRIVILEGED, str(folder)]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.splitlines()
 
 
 def test_a_read_only_directory_is_read(open_folder):
@@ -300,7 +336,11 @@ def test_a_read_only_directory_is_read(open_folder):
     open_folder.chmod(0o555)
     found, said, refusal = unprivileged(open_folder)
     assert found == "1 {'a': 1}"
-    assert said.startswith("1 ") and "cannot be written" in said and said.endswith("nothing more is kept")
+    assert (
+        said.startswith("1 ")
+        and "cannot be written" in said
+        and said.endswith("nothing more is kept")
+    )
     assert "cannot be written" in refusal
     assert [path.name for path in open_folder.iterdir()] == [FILE]
 
@@ -309,7 +349,9 @@ def test_a_directory_that_cannot_be_made(open_folder):
     open_folder.chmod(0o555)
     found, said, refusal = unprivileged(open_folder / "new")
     assert found == "0 {}"
-    assert said.startswith("1 ") and "cannot be made (Permission denied): nothing more is kept" in said
+    assert (
+        said.startswith("1 ") and "cannot be made (Permission denied): nothing more is kept" in said
+    )
     assert "cannot be made" in refusal
 
 
@@ -318,7 +360,9 @@ def small_disk(tmp_path):
     """A disk of 300 kB."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(disk)], capture_output=True)
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=300k", "none", str(disk)], capture_output=True
+    )
     if made.returncode:
         pytest.skip("only root can make a small disk")
     yield disk
@@ -331,7 +375,10 @@ def test_a_full_disk_keeps_what_was_there(small_disk, filled):
     with Store(small_disk) as store:
         store.put("a", [entry(i) for i in range(20)])
     (small_disk / "other").write_bytes(bytes(filled * 4096 // 2))
-    with pytest.warns(NotKept, match="the disk is full: nothing more is kept") as caught, Store(small_disk) as store:
+    with (
+        pytest.warns(NotKept, match="the disk is full: nothing more is kept") as caught,
+        Store(small_disk) as store,
+    ):
         for start in range(100, 2000, 100):
             store.put("a", [(entry(i)[0], bytes(200)) for i in range(start, start + 100)])
         assert store.refusal() == "the disk is full"
@@ -375,11 +422,15 @@ def test_processes_that_find_one_damage_set_it_aside_once(tmp_path):
         assert len(store.get([entry(10 + number)[0] for number in range(4)])) == 4
 
 
-@pytest.mark.parametrize("name", ["bertscore", "moverscore", "twmd-b", "twmd-b@release", "lazy-emd"])
+@pytest.mark.parametrize(
+    "name", ["bertscore", "moverscore", "twmd-b", "twmd-b@release", "lazy-emd"]
+)
 def test_cold_warm_and_without_give_the_same_bits(tmp_path, tiny_bert, name):
     metric = monge.load(name, model=str(tiny_bert))
     rows = segments_of(HYPOTHESES, REFERENCES)
-    plain, cold, warm = (score_segments([metric], rows, cache=where)[0] for where in (None, tmp_path, tmp_path))
+    plain, cold, warm = (
+        score_segments([metric], rows, cache=where)[0] for where in (None, tmp_path, tmp_path)
+    )
     assert plain.segments.tolist() == cold.segments.tolist() == warm.segments.tolist()
     assert plain.to_dict() == cold.to_dict() == warm.to_dict()
     assert warm.work["encoded"] == 0
@@ -452,5 +503,7 @@ def test_a_run_writes_no_more_vectors_than_the_next_run_will_find(tmp_path):
     store = Store(tmp_path, limit=400_000)
     for start in range(0, 2000, 100):
         store.put("vectors", [(entry(start + i)[0], bytes(1000)) for i in range(100)])
-    assert 0 < store.info().entries["vectors"] <= 200  # a quarter of the limit, and what went over it
+    assert (
+        0 < store.info().entries["vectors"] <= 200
+    )  # a quarter of the limit, and what went over it
     assert store.get([entry(i)[0] for i in range(200, 2000)]) == {}

@@ -1,4 +1,6 @@
-"""The Python interface: load a metric, score, fit, explain; and the calls that higher layers build on."""
+"""The Python interface: load a metric, score, fit, explain; and the calls that higher layers build
+on.
+"""
 
 from monge.api.calls import explain, fit, score, show
 from monge.api.metric import (
@@ -24,8 +26,11 @@ from monge.scoring.run import Watch
 from monge.scoring.scorer import Corpora
 
 __all__ = [
-    "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options", "Results", "Watch",
-    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load", "load_stats", "replay",
-    "save_stats", "score", "score_segments", "segments_of", "show", "suited", "transported_segments", "with_corpus",
+    "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options",
+    "Results", "Watch",
+    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load",
+    "load_stats", "replay",
+    "save_stats", "score", "score_segments", "segments_of", "show", "suited",
+    "transported_segments", "with_corpus",
     "with_intervals",
 ]  # fmt: skip

@@ -52,14 +52,13 @@ def score(
 ) -> NotebookResult | Results:
     """Score hypotheses against references, with one metric or several.
 
-    Args:
-        hypotheses: Texts to judge: a list, a pandas or polars column, any iterable of str.
-        references: One text or a list of texts per hypothesis; without them the sources take their place.
-        metric: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names: one encoding pass for all.
-        sources: Source texts, for metrics that compare with the source.
-        stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
-        idf_corpus: Texts to fit idf from, instead of the references.
-        options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+    Args: hypotheses: Texts to judge: a list, a pandas or polars column, any iterable of str.
+        references: One text or a list of texts per hypothesis; without them the sources take their
+        place. metric: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names:
+        one encoding pass for all. sources: Source texts, for metrics that compare with the source.
+        stats: Corpus statistics of `monge.fit` or `monge.load_stats`. idf_corpus: Texts to fit idf
+        from, instead of the references. options: model, layers, precision, device, lang, settings,
+        online, cache: as `monge.load` takes them.
 
     Returns:
         A result, or for a list of names the results by label.
@@ -79,7 +78,9 @@ def score(
     )
 
 
-def fit(references: Texts, *, metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> CorpusStats:
+def fit(
+    references: Texts, *, metric: str = DEFAULT_METRIC, **options: Unpack[Options]
+) -> CorpusStats:
     """Fit corpus statistics on texts for a metric; `options` are those of `load`."""
     return load(metric, **options).fit(references)
 
@@ -92,11 +93,15 @@ def explain(
     stats: CorpusStats | None = None,
     **options: Unpack[Options],
 ) -> NotebookExplanation:
-    """Explain the score of a pair, with the best of several references; `options` are those of `load`."""
+    """Explain the score of a pair, with the best of several references; `options` are those of
+    `load`.
+    """
     return load(metric, **options).explain(hypothesis, reference, stats=stats)
 
 
-def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None) -> None:
+def show(
+    metric: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None
+) -> None:
     """Print every setting of a metric and the range of its scores; without a name, every metric."""
     from monge.metrics.catalogue import described, listed
     from monge.render.table import render_study
@@ -108,7 +113,9 @@ def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str |
 def _metric_names(metrics: object) -> list[str]:
     """Check a list of metric names and return it."""
     if not isinstance(metrics, Sequence) or isinstance(metrics, bytes):
-        raise UsageError(f"metric: expected a name or a list of names, got {type(metrics).__name__}")
+        raise UsageError(
+            f"metric: expected a name or a list of names, got {type(metrics).__name__}"
+        )
     if not metrics:
         raise UsageError("metric: the list of names is empty")
     return list(metrics)

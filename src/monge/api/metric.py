@@ -52,7 +52,9 @@ _loading = RLock()
 
 
 def keep_encoders(count: int) -> None:
-    """Raise the number of encoders that stay loaded to `count`: a service uses all of its models in turn."""
+    """Raise the number of encoders that stay loaded to `count`: a service uses all of its models in
+    turn.
+    """
     global _encoder_limit
     with _loading:
         _encoder_limit = max(_encoder_limit, count)
@@ -67,10 +69,11 @@ def encoder_for(
     unknown: str = "drop",
     cache: str | Path | None = None,
 ) -> Encoder:
-    """Load an encoder (transformers, static word vectors or ELMo), or return it if it is still loaded.
+    """Load an encoder (transformers, static word vectors or ELMo), or return it if it is still
+    loaded.
 
-    `unknown` is the treatment of words without a vector (drop, zero or error); `cache` is a directory for static
-    vectors in a form that opens fast.
+    `unknown` is the treatment of words without a vector (drop, zero or error); `cache` is a
+    directory for static vectors in a form that opens fast.
     """
     from monge.encoders.opening import open_model
 
@@ -86,7 +89,8 @@ def encoder_for(
 
 
 def _stamp(model: str) -> tuple[object, ...]:
-    """Return sizes and times of the files of a model on disk, which change if the model is replaced.
+    """Return sizes and times of the files of a model on disk, which change if the model is
+    replaced.
 
     For `BASE+ADAPTER` both are included, for an adapter alone also the base that its card names.
     """
@@ -111,10 +115,12 @@ def _stamp_of_path(path: Path) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric ready to score: its encoder is loaded (a lexical metric has none), its settings are fixed.
+    """A metric ready to score: its encoder is loaded (a lexical metric has none), its settings are
+    fixed.
 
-    `asked` are its settings as requested, with `auto` where nothing was chosen; `cache` is a directory for vectors and
-    scores; `home` are the model arguments of `bind`, with which it can be bound again in another process.
+    `asked` are its settings as requested, with `auto` where nothing was chosen; `cache` is a
+    directory for vectors and scores; `home` are the model arguments of `bind`, with which it can be
+    bound again in another process.
     """
 
     scorer: Scorer
@@ -123,9 +129,13 @@ class Metric:
     home: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy the settings and the name of the model, not its weights: unpickling loads it again."""
+        """Pickle and copy the settings and the name of the model, not its weights: unpickling loads
+        it again.
+        """
         if not self.home:
-            raise TypeError(f"{self.name}: a metric that was not made by monge.load or bind cannot be pickled")
+            raise TypeError(
+                f"{self.name}: a metric that was not made by monge.load or bind cannot be pickled"
+            )
         return _bind_again, (self.name, self.asked, dict(self.home), self.cache)
 
     @property
@@ -154,17 +164,27 @@ class Metric:
         segments = segments_of(hypotheses, references, sources)
         if stats is not None:
             check_stats(stats)
-        results = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
+        results = score_segments(
+            [self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache
+        )
         if any(result.run["flagged"] for result in results):
             warn_flags(results)
         return NotebookResult.of(results[0])
 
     def fit(
-        self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
+        self,
+        references: Iterable[str] | Iterable[Sequence[str]] = (),
+        *,
+        hypotheses: Iterable[str] = (),
     ) -> CorpusStats:
-        """Fit corpus statistics on texts (idf, means; for a blend ranges over pairs), to save or to add."""
+        """Fit corpus statistics on texts (idf, means; for a blend ranges over pairs), to save or to
+        add.
+        """
         if not self.scorer.fits:
-            raise UsageError(f"{self.name} takes nothing from other texts: there is nothing to fit (try weights=idf)")
+            raise UsageError(
+                f"{self.name} takes nothing from other texts: there is nothing to fit (try "
+                f"weights=idf)"
+            )
         if "range" in self.scorer.fits:
             return ScoringRun([self.scorer], segments_of(hypotheses, references)).fitted_ranges()
         from monge.scoring.fit import fit
@@ -175,11 +195,15 @@ class Metric:
             raise DataError("fit: no texts were given")
         metric = self.by_transport("fit")
         if metric.needs.include_hypotheses and not hypothesis_texts:
-            raise UsageError(f"{self.name} fits each side by itself: give the hypotheses too (-t FILE)")
+            raise UsageError(
+                f"{self.name} fits each side by itself: give the hypotheses too (-t FILE)"
+            )
         return fit(metric, references=reference_texts, hypotheses=hypothesis_texts)
 
     def fit_maps(self, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-        """Fit maps from source to target vectors on parallel texts, for `centre=clp` and `centre=umd`."""
+        """Fit maps from source to target vectors on parallel texts, for `centre=clp` and
+        `centre=umd`.
+        """
         from monge.scoring.maps import fit_maps
 
         return fit_maps(self.by_transport("fit maps for"), pairs)
@@ -194,40 +218,61 @@ class Metric:
     def compute(
         self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
     ) -> dict[str, Any]:
-        """Score as the `evaluate` library does: return a dictionary of lists, with the signature."""
+        """Score as the `evaluate` library does: return a dictionary of lists, with the
+        signature.
+        """
         result = self.score(predictions, references)
         parts = {name: values.tolist() for name, values in result.parts.items()}
-        return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
+        return {
+            "score": result.score,
+            "scores": result.segments.tolist(),
+            **parts,
+            "signature": str(result.signature),
+        }
 
     def explain(
         self, hypothesis: str, reference: str | Sequence[str], *, stats: CorpusStats | None = None
     ) -> NotebookExplanation:
-        """Explain one pair: how much mass is moved between which units, at what cost; with the best of the references.
+        """Explain one pair: how much mass is moved between which units, at what cost; with the best
+        of the references.
 
-        Without statistics a metric that needs them uses uniform weights and no corpus centre, and a note says so.
+        Without statistics a metric that needs them uses uniform weights and no corpus centre, and a
+        note says so.
         """
         check_stats(stats)
-        (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
+        (references,) = reference_lists(
+            [[reference] if isinstance(reference, str) else reference], None
+        )
         check_text(hypothesis, "hypothesis")
         nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
-        explanations = {k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats) for k in nonempty}
+        explanations = {
+            k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats)
+            for k in nonempty
+        }
         best, notes = _choose_explanation(self.spec, explanations, len(references))
         return NotebookExplanation.of(replace(best, notes=(*notes, *best.notes)))
 
     @property
     def human_error(self) -> float | None:
-        """The root mean squared error on held-out judgements, for scores in units of human z scores (else None)."""
+        """The root mean squared error on held-out judgements, for scores in units of human z scores
+        (else None).
+        """
         if not isinstance(self.asked, MetricSpec) or self.asked.scale.name != "human":
             return None
         tuning = self.by_transport("human_error").reader.encoder.tuning
         return None if tuning is None or tuning.slope is None else tuning.error
 
     def by_transport(self, verb: str) -> TransportMetric:
-        """Return the transport metric; raise if there is none to `verb`: a blend or a lexical metric."""
+        """Return the transport metric; raise if there is none to `verb`: a blend or a lexical
+        metric.
+        """
         member = self.scorer.members.get("")
         if member is None:
             member_names = " and ".join(self.scorer.members)
-            raise UsageError(f"{self.name} is a blend of several metrics ({member_names}): {verb} one of those instead")
+            raise UsageError(
+                f"{self.name} is a blend of several metrics ({member_names}): {verb} one of those "
+                f"instead"
+            )
         if not member.reads:
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {verb}")
         return cast("TransportMetric", member)
@@ -240,19 +285,28 @@ def _bind_again(name: str, spec: Spec, home: Mapping[str, Any], cache: str | Pat
 def _choose_explanation(
     spec: Spec, explanations: Mapping[int, Explanation], count: int
 ) -> tuple[Explanation, tuple[str, ...]]:
-    """Choose the explanation of the reference that counts, of those by index; return it with a note that names it."""
+    """Choose the explanation of the reference that counts, of those by index; return it with a note
+    that names it.
+    """
     rule = spec.references.name if isinstance(spec, MetricSpec) else "max"
     sign = 1 if next(iter(explanations.values())).higher_is_better else -1
-    winner = min(explanations) if rule == "first" else max(explanations, key=lambda k: sign * explanations[k].score)
+    winner = (
+        min(explanations)
+        if rule == "first"
+        else max(explanations, key=lambda k: sign * explanations[k].score)
+    )
     if count == 1:
         return explanations[winner], ()
     other_scores = ", ".join(
-        f"{explanation.score:.4f} with reference {k + 1}" for k, explanation in explanations.items() if k != winner
+        f"{explanation.score:.4f} with reference {k + 1}"
+        for k, explanation in explanations.items()
+        if k != winner
     )
     why = {
         "mean": "is the best, and the metric takes their mean",
         "first": "counts, by references=first",
-        "max-sides": "gives the best score by itself; the metric takes F of the best precision and the best recall",
+        "max-sides": "gives the best score by itself; the metric takes F of the best precision and "
+        "the best recall",
     }
     note = f"Reference {winner + 1} of {count} {why.get(rule, 'gives the best score')}" + (
         f"; {other_scores}" if other_scores else ""
@@ -283,7 +337,11 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
 def changes_of(options: Options) -> tuple[str, ...]:
     """Return the changes that options make to a metric, as AXIS=VALUE texts."""
     settings = options.get("settings", ())
-    changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
+    changes = (
+        [f"{key}={value}" for key, value in settings.items()]
+        if isinstance(settings, Mapping)
+        else list(settings)
+    )
     short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
     return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))
 
@@ -300,8 +358,8 @@ def bind(
 ) -> Metric:
     """Load the encoder of a spec and return the metric.
 
-    The model is that of the spec, or `model` where the spec says `auto`, or one for the language `lang` where both say
-    `auto`. A lexical metric has no encoder.
+    The model is that of the spec, or `model` where the spec says `auto`, or one for the language
+    `lang` where both say `auto`. A lexical metric has no encoder.
     """
     home = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
@@ -327,7 +385,9 @@ def bind(
 
 
 def suited(model: str, lang: str | None) -> str:
-    """Return the model, or for `auto` one that knows the language; warn if the model does not know it."""
+    """Return the model, or for `auto` one that knows the language; warn if the model does not know
+    it.
+    """
     from monge.encoders.packaged import PACKAGED, model_for, model_languages
 
     check_language(lang)
@@ -336,11 +396,12 @@ def suited(model: str, lang: str | None) -> str:
         return model
     if model == "auto":
         return model_for(lang)
-    alternatives = [f"{packaged.name} does" for packaged in PACKAGED if lang in packaged.languages] or [
-        "name one that does with --model"
-    ]
+    alternatives = [
+        f"{packaged.name} does" for packaged in PACKAGED if lang in packaged.languages
+    ] or ["name one that does with --model"]
     message = (
-        f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {alternatives[0]}"
+        f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean "
+        f"little: {alternatives[0]}"
     )
     warnings.warn(message, Unsuited, stacklevel=3)
     return model
@@ -357,26 +418,32 @@ def score_segments(
     score: ScoreWindow | None = None,
     on_error: str = "fail",
 ) -> list[Result]:
-    """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
+    """Score re-iterable segments with several metrics in one encoding pass: system by system,
+    metrics in order.
 
-    `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the digests that a replay
-    must meet, per metric; `cache` is a store of vectors and scores, or a directory for one; `watch` has callbacks of
-    progress; `score` scores a window elsewhere. Metrics of the same name get different labels. A segment that cannot
-    be scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
+    `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the
+    digests that a replay must meet, per metric; `cache` is a store of vectors and scores, or a
+    directory for one; `watch` has callbacks of progress; `score` scores a window elsewhere. Metrics
+    of the same name get different labels. A segment that cannot be scored ends the run, or with
+    `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
     scorers, files = with_corpora(metrics, corpora)
     if corpora.idf is not None and not any(scorer.idf_corpora for scorer in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     with nullcontext() if cache is None else opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
-        run = ScoringRun(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
+        run = ScoringRun(
+            scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant
+        )
         results = watched(run, expect, watch)
     failed = run.failed
     for bad in failed[:NAMED_FAILURES]:
         warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
     if len(failed) > NAMED_FAILURES:
         more = len(failed) - NAMED_FAILURES
-        warnings.warn(f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2)
+        warnings.warn(
+            f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2
+        )
     if len(metrics) == 1:
         return results
     names = labels((metric.name, metric.asked) for metric in metrics)
@@ -392,10 +459,12 @@ def transported_segments(
     expect: Sequence[Mapping[str, str]] | None = None,
     encoding: Encoding | None = None,
 ) -> Iterator[tuple[int, int, Transported]]:
-    """Yield the plans of chosen segments against their first references: metric index, segment index, plan.
+    """Yield the plans of chosen segments against their first references: metric index, segment
+    index, plan.
 
-    Statistics are fitted on all `segments`, as in scoring; `chosen` has the segments to return plans of, per metric;
-    `expect` has the digests that a replay must meet; `encoding` reads the texts in place of the metrics' own.
+    Statistics are fitted on all `segments`, as in scoring; `chosen` has the segments to return
+    plans of, per metric; `expect` has the digests that a replay must meet; `encoding` reads the
+    texts in place of the metrics' own.
     """
     scorers, files = with_corpora(metrics, corpora)
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
@@ -411,14 +480,21 @@ def warn_flags(results: Sequence[Result]) -> None:
         for flag, count in result.run.get("flagged", {}).items():
             counts[flag] = max(counts.get(flag, 0), count)
     if counts:
-        message = "; ".join(f"{describe_flag(flag).rstrip('.')} ({count} ×)" for flag, count in sorted(counts.items()))
+        message = "; ".join(
+            f"{describe_flag(flag).rstrip('.')} ({count} ×)"
+            for flag, count in sorted(counts.items())
+        )
         cut = any(flag.startswith(TRUNCATED) for flag in counts)
         advice = "; encoder.overlong=window reads long texts whole" if cut else ""
         warnings.warn(f"{message}{advice}", Flagged, stacklevel=3)
 
 
-def with_corpora(metrics: Sequence[Metric], corpora: Corpora) -> tuple[list[Scorer], dict[str, Iterable[str]]]:
-    """Return the scorers with their idf corpora named, and the texts of corpora that are not a side of the run."""
+def with_corpora(
+    metrics: Sequence[Metric], corpora: Corpora
+) -> tuple[list[Scorer], dict[str, Iterable[str]]]:
+    """Return the scorers with their idf corpora named, and the texts of corpora that are not a side
+    of the run.
+    """
     scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
     for k, scorer in enumerate(scorers):
         if scorer.idf_corpora:
@@ -428,11 +504,17 @@ def with_corpora(metrics: Sequence[Metric], corpora: Corpora) -> tuple[list[Scor
 
 
 def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
-    """Return the metric with its idf corpus named, and the texts of that corpus if it is not a side of the run."""
+    """Return the metric with its idf corpus named, and the texts of that corpus if it is not a side
+    of the run.
+    """
     if not metric.idf_corpora:
         return metric, {}
     if corpora.idf is not None:
-        texts = corpora.idf if isinstance(corpora.idf, TextFile) else check_texts(corpora.idf, "idf_corpus")
+        texts = (
+            corpora.idf
+            if isinstance(corpora.idf, TextFile)
+            else check_texts(corpora.idf, "idf_corpus")
+        )
         return metric.with_idf_corpus(FILE), {FILE: texts}
     corpus_texts: dict[str, Iterable[str]] = {}
     for corpus in metric.idf_corpora:
@@ -440,10 +522,13 @@ def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Ite
             continue
         if corpus == FILE and FILE not in corpora.files and corpora.stats is None:
             raise UsageError(
-                f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or --stats FILE)"
+                f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or "
+                f"--stats FILE)"
             )
         if corpora.stats is None or corpus in corpora.files:
-            corpus_texts[corpus] = corpora.files[corpus] if corpus in corpora.files else TextFile(corpus)
+            corpus_texts[corpus] = (
+                corpora.files[corpus] if corpus in corpora.files else TextFile(corpus)
+            )
     return metric, corpus_texts
 
 

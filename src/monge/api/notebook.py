@@ -1,4 +1,6 @@
-"""Results and explanations that display themselves in a notebook, as the Python calls return them."""
+"""Results and explanations that display themselves in a notebook, as the Python calls return
+them.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class NotebookResult(Result):
         return _convert(cls, plain)
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return one row per segment (id, score, parts, best reference, flags), for pandas, polars or pyarrow."""
+        """Return one row per segment (id, score, parts, best reference, flags), for pandas, polars
+        or pyarrow.
+        """
         return frame([self.segment(k) for k in range(self.n)], library)
 
     def _repr_html_(self) -> str:
@@ -53,7 +57,9 @@ class Results(dict[str, NotebookResult]):
     """The results of several metrics for the same texts, by label, in the order of the metrics."""
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return one row per segment and one column per metric as a frame of pandas, polars or pyarrow."""
+        """Return one row per segment and one column per metric as a frame of pandas, polars or
+        pyarrow.
+        """
         first = next(iter(self.values()))
         scores = {label: result.segments.tolist() for label, result in self.items()}
         return frame(
@@ -78,7 +84,9 @@ _FRAMES: dict[str, Callable[[Any, list[dict[str, Any]]], Any]] = {
     "polars": lambda library, rows: library.DataFrame(rows),
     "pyarrow": lambda library, rows: library.Table.from_pylist(rows),
 }
-"""Library -> function that makes a table of rows with it; the library is imported only when used."""
+"""Library -> function that makes a table of rows with it; the library is imported only when
+used.
+"""
 
 
 def frame(rows: list[dict[str, Any]], library: str = "pandas") -> Any:
@@ -89,7 +97,11 @@ def frame(rows: list[dict[str, Any]], library: str = "pandas") -> Any:
         module = import_module(library)
     except ImportError:
         raise UsageError(
-            f"a data frame needs {library}: pip install {library} (to_dict() gives the same without)"
+            f"a data frame needs {library}: pip install {library} (to_dict() gives the same "
+            f"without)"
         ) from None
-    flat = [{name: value for name, value in row.items() if name != "parts"} | row.get("parts", {}) for row in rows]
+    flat = [
+        {name: value for name, value in row.items() if name != "parts"} | row.get("parts", {})
+        for row in rows
+    ]
     return _FRAMES[library](module, flat)

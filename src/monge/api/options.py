@@ -13,10 +13,11 @@ from monge.types import CorpusStats
 class Options(TypedDict, total=False):
     """The options of a metric and its model.
 
-    model: a packaged name, a directory, or (with `online`) a name on the hub; layers: a number, a fraction, `last`,
-    `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, such as
-    `de`, which may have settings of its own and chooses a model that knows it if none is named; settings: `AXIS=VALUE`
-    texts or a mapping; cache: a directory for vectors and scores.
+    model: a packaged name, a directory, or (with `online`) a name on the hub; layers: a number, a
+    fraction, `last`, `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps;
+    lang: the language of the texts, such as `de`, which may have settings of its own and chooses a
+    model that knows it if none is named; settings: `AXIS=VALUE` texts or a mapping; cache: a
+    directory for vectors and scores.
     """
 
     model: str | Path
@@ -46,7 +47,8 @@ def check_stats(stats: object) -> None:
     """Raise if `stats` is neither None nor CorpusStats, for example the name of a file."""
     if stats is not None and not isinstance(stats, CorpusStats):
         raise UsageError(
-            f"stats: expected CorpusStats (of monge.fit, or monge.load_stats(FILE)), got {type(stats).__name__}"
+            f"stats: expected CorpusStats (of monge.fit, or monge.load_stats(FILE)), got "
+            f"{type(stats).__name__}"
         )
 
 
@@ -57,4 +59,6 @@ def check_options(options: Mapping[str, object]) -> None:
             raise UnknownName("option", name, _TAKES)
         kinds, accepts = _TAKES[name]
         if not isinstance(value, kinds):
-            raise UsageError(f"{name}: expected {accepts}, got {type(value).__name__} {str(value)[:40]!r}")
+            raise UsageError(
+                f"{name}: expected {accepts}, got {type(value).__name__} {str(value)[:40]!r}"
+            )

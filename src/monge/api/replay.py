@@ -16,25 +16,39 @@ if TYPE_CHECKING:
 
 
 def replay(
-    line: str, *, model: str = "auto", device: str = "auto", online: bool = False, settings: Sequence[str] = ()
+    line: str,
+    *,
+    model: str = "auto",
+    device: str = "auto",
+    online: bool = False,
+    settings: Sequence[str] = (),
 ) -> tuple[Metric, dict[str, str]]:
-    """Return the metric that a signature describes, and the statistics digests it must meet; raise for other weights.
+    """Return the metric that a signature describes, and the statistics digests it must meet; raise
+    for other weights.
 
-    `settings` may only give what a signature cannot carry: a stopword file, the path of a language model.
+    `settings` may only give what a signature cannot carry: a stopword file, the path of a language
+    model.
     """
     parsed = parse(line)
     if isinstance(parsed.spec, LexicalSpec):
         if settings:
             raise UsageError(
-                f"{parsed.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}"
+                f"{parsed.metric} compares words, not vectors: it has no "
+                f"{settings[0].partition('=')[0]!r}"
             )
         return bind(parsed.metric, parsed.spec), dict(parsed.stats)
     unsupported = next(
-        (setting for setting in settings if not setting.startswith(("units.stopwords=", "fluency.model="))), None
+        (
+            setting
+            for setting in settings
+            if not setting.startswith(("units.stopwords=", "fluency.model="))
+        ),
+        None,
     )
     if unsupported is not None:
         raise UsageError(
-            f"a signature says every setting: {unsupported!r} would compute something else; give -m and --set"
+            f"a signature says every setting: {unsupported!r} would compute something else; give "
+            f"-m and --set"
         )
     spec = parsed.spec.changed(settings)
     first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
@@ -57,7 +71,13 @@ def _check_identity(metric: TransportMetric, parsed: ParsedSignature) -> None:
         ("tokenizer is", model.tokenizer[:8], parsed.tokenizer),
         ("configuration is", model.config[:8], parsed.config),
         ("stopwords are", metric.identity.stopwords[:8], parsed.stopwords),
-        ("language model is", "" if language_model is None else language_model.digest, parsed.language_model),
+        (
+            "language model is",
+            "" if language_model is None else language_model.digest,
+            parsed.language_model,
+        ),
     ):
         if now != was:
-            raise StatisticsMismatch(f"the signature's {subject} {was or 'none'}, {model.name} has {now or 'none'}")
+            raise StatisticsMismatch(
+                f"the signature's {subject} {was or 'none'}, {model.name} has {now or 'none'}"
+            )

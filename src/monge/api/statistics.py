@@ -20,7 +20,9 @@ def save_stats(stats: CorpusStats, path: str | Path) -> None:
 
 
 def load_stats(*paths: str | Path) -> CorpusStats:
-    """Read statistics from files of `save_stats` and merge them: idf from one, a baseline from another."""
+    """Read statistics from files of `save_stats` and merge them: idf from one, a baseline from
+    another.
+    """
     stats = [_read_stats(path) for path in paths]
     try:
         return reduce(or_, stats)

@@ -29,14 +29,19 @@ def load_arrays(directory: Path, names: Sequence[str]) -> tuple[Facts, Arrays] |
     """Load the facts and the arrays of a directory; None where one is missing or damaged."""
     try:
         facts = json.loads((directory / "facts.json").read_text("utf-8"))
-        arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
+        arrays = {
+            name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in names
+        }
     except (OSError, ValueError):
         return None
     return facts, arrays
 
 
 def write_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
-    """Write a directory, replacing an older one, and remove its outdated siblings. Raises OSError."""
+    """Write a directory, replacing an older one, and remove its outdated siblings. Raises
+    OSError.
+    """
     home = directory.parent
     home.mkdir(parents=True, exist_ok=True)
     building = home / f"{_BUILDING}{os.getpid()}-{secrets.token_hex(4)}"
@@ -54,7 +59,9 @@ def write_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
 
 
 def _remove_outdated(directory: Path) -> None:
-    """Remove the arrays of an older source, and the remains of conversions that were killed over a day ago."""
+    """Remove the arrays of an older source, and the remains of conversions that were killed over a
+    day ago.
+    """
     for old in directory.parent.iterdir():
         abandoned = old.name.startswith(_BUILDING) and old.stat().st_mtime < time.time() - 86400
         if abandoned or (old.name != directory.name and not old.name.startswith(".")):

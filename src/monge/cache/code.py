@@ -1,4 +1,6 @@
-"""The digest of the code that computes scores: part of every cache key, so that results of older code are not used."""
+"""The digest of the code that computes scores: part of every cache key, so that results of older
+code are not used.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,24 @@ from unicodedata import unidata_version
 
 COMPUTING = ("types", "transport", "metrics", "text", "encoders", "scoring")
 """The packages of monge whose code decides what a vector or a score is."""
-LIBRARIES = ("torch", "numpy", "tokenizers", "transformers", "POT", "sacrebleu", "rouge-score", "nltk")
+LIBRARIES = (
+    "torch",
+    "numpy",
+    "tokenizers",
+    "transformers",
+    "POT",
+    "sacrebleu",
+    "rouge-score",
+    "nltk",
+)
 """The libraries that compute for them; a missing one counts as missing."""
 
 
 @cache
 def code_digest() -> str:
-    """Hash the code that computes vectors and scores, with the versions of its libraries and of Unicode."""
+    """Hash the code that computes vectors and scores, with the versions of its libraries and of
+    Unicode.
+    """
     hasher = blake2b(digest_size=16)
     for package in COMPUTING:
         for path, data in _sources(files(f"monge.{package}"), package):

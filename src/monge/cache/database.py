@@ -1,4 +1,6 @@
-"""The SQLite layer of the store: opening a file shared by processes, explaining errors, replacing a damaged file."""
+"""The SQLite layer of the store: opening a file shared by processes, explaining errors, replacing a
+damaged file.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
-    key BLOB PRIMARY KEY, kind TEXT NOT NULL, sum BLOB NOT NULL, used INTEGER NOT NULL, value BLOB NOT NULL
+    key BLOB PRIMARY KEY, kind TEXT NOT NULL, sum BLOB NOT NULL, used INTEGER NOT NULL, value BLOB
+    NOT NULL
 )
 """
 _COLUMNS = {"key", "kind", "sum", "used", "value"}
@@ -28,7 +31,8 @@ _REASONS = {
     sqlite3.SQLITE_PERM: "it cannot be written (no permission)",
     sqlite3.SQLITE_CANTOPEN: "it cannot be written (no permission, or read-only)",
     sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_ERROR: f"its {FILE} was written by another version of monge and is left as it is",
+    sqlite3.SQLITE_ERROR: f"its {FILE} was written by another version of monge and is left as it "
+    f"is",
 }
 
 
@@ -54,7 +58,8 @@ def result_code(error: sqlite3.DatabaseError) -> int:
 def connect(path: Path, wait: float) -> sqlite3.Connection:
     """Open a connection that can write, and create the table where it does not exist yet.
 
-    Switching a new file to a write-ahead log fails with "locked" while another process does the same, so retry.
+    Switching a new file to a write-ahead log fails with "locked" while another process does the
+    same, so retry.
     """
     db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     deadline = time.monotonic() + wait
@@ -74,7 +79,9 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection | None:
-    """Open a read-only connection, for a file that cannot be written; None where it cannot be read either."""
+    """Open a read-only connection, for a file that cannot be written; None where it cannot be read
+    either.
+    """
     log = path.with_name(path.name + "-wal")
     without_log = not log.exists() or log.stat().st_size == 0
     for mode in ("mode=ro", "mode=ro&immutable=1") if without_log else ("mode=ro",):
@@ -84,7 +91,9 @@ def connect_read_only(path: Path) -> sqlite3.Connection | None:
             db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
             _check_layout(db)
             db.execute("SELECT key FROM entries LIMIT 0")
-        except sqlite3.DatabaseError:  # the file cannot be read this way; if no way works, its entries count as absent
+        except (
+            sqlite3.DatabaseError
+        ):  # the file cannot be read this way; if no way works, its entries count as absent
             if db is not None:
                 db.close()
         else:
@@ -94,7 +103,10 @@ def connect_read_only(path: Path) -> sqlite3.Connection | None:
 
 def _check_layout(db: sqlite3.Connection) -> None:
     columns = {name for _, name, *_ in db.execute("PRAGMA table_info(entries)")}
-    if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,) or columns not in (set(), _COLUMNS):
+    if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,) or columns not in (
+        set(),
+        _COLUMNS,
+    ):
         raise AnotherLayout
 
 
@@ -118,7 +130,9 @@ def damaged_path(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> bool:
-    """Rename a damaged file, unless another process has done so and begun anew; whether it was renamed."""
+    """Rename a damaged file, unless another process has done so and begun anew; whether it was
+    renamed.
+    """
     with _locked_directory(path.parent):
         if not _is_damaged(path):
             return False

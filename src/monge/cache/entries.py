@@ -1,16 +1,21 @@
-"""Vectors, scores and the journal of a run, kept on disk: checksummed, bounded, shared by processes.
+"""Vectors, scores and the journal of a run, kept on disk: checksummed, bounded, shared by
+processes.
 
-One SQLite file in a directory. An entry is a key (16 bytes of a hash of everything the value depends on: full
-digests and an epoch), bytes, and a checksum of both; an entry with a wrong checksum counts as absent.
+One SQLite file in a directory. An entry is a key (16 bytes of a hash of everything the value
+depends on: full digests and an epoch), bytes, and a checksum of both; an entry with a wrong
+checksum counts as absent.
 
-A store never stops a run: entries that cannot be read count as absent, entries that cannot be written are not kept,
-and one sentence (in `Store.troubles` and as a `NotKept` warning) says so. States of the file:
+A store never stops a run: entries that cannot be read count as absent, entries that cannot be
+written are not kept, and one sentence (in `Store.troubles` and as a `NotKept` warning) says so.
+States of the file:
 
     read-only, full disk     read as far as it can be; nothing more is kept
-    locked by another        entries wait in memory; they are written as soon as the lock is gone, at the latest on
+    locked by another        entries wait in memory;
+                             they are written as soon as the lock is gone, at the latest on
                              closing, which waits `patience` seconds for it
     another version's        left as it is, neither read nor written
-    damaged                  set aside as `monge-cache.damaged` and begun anew, if SQLite calls it malformed
+    damaged                  set aside as `monge-cache.damaged` and begun anew, if SQLite calls it
+                             malformed
 """
 
 from __future__ import annotations
@@ -35,10 +40,14 @@ PATIENCE = 60.0  # seconds that closing waits for another process' lock
 VECTORS = "vectors"
 _WAIT = 5.0  # seconds that reading or writing waits for a lock, once
 _WAITING_BYTES = 64 * 2**20  # of entries that wait for a lock
-_SHARE = 4  # a run writes vectors up to the limit / _SHARE: of more, none would last until the next run
+_SHARE = (
+    4  # a run writes vectors up to the limit / _SHARE: of more, none would last until the next run
+)
 _CHUNK = 500
 _INSERT = "INSERT OR REPLACE INTO entries (key, kind, sum, used, value) VALUES (?, ?, ?, ?, ?)"
-_COUNT = "SELECT kind, COUNT(*), SUM(LENGTH(value)) FROM entries WHERE kind != 'probe' GROUP BY kind"
+_COUNT = (
+    "SELECT kind, COUNT(*), SUM(LENGTH(value)) FROM entries WHERE kind != 'probe' GROUP BY kind"
+)
 _BUSY = "another process keeps it locked"
 _Row = tuple[bytes, str, bytes, int, bytes]
 
@@ -63,7 +72,9 @@ def key_of(*parts: object) -> bytes:
 
 @contextmanager
 def opened(cache: Store | str | Path | None) -> Iterator[Store | None]:
-    """Yield a store: the one given, left open, or that of a directory, closed afterwards; None stays None."""
+    """Yield a store: the one given, left open, or that of a directory, closed afterwards; None
+    stays None.
+    """
     if cache is None or isinstance(cache, Store):
         yield cache
     else:
@@ -74,17 +85,29 @@ def opened(cache: Store | str | Path | None) -> Iterator[Store | None]:
 class Store:
     """Values by key in a directory; a context manager, closed by whoever opened it.
 
-    `vectors` says whether encoder outputs are kept too: they are large, and the journal of a run does not need them.
-    `troubles` are the sentences about entries that are not kept.
+    `vectors` says whether encoder outputs are kept too: they are large, and the journal of a run
+    does not need them. `troubles` are the sentences about entries that are not kept.
     """
 
     def __init__(
-        self, directory: str | Path, *, limit: int = LIMIT, vectors: bool = True, patience: float = PATIENCE
+        self,
+        directory: str | Path,
+        *,
+        limit: int = LIMIT,
+        vectors: bool = True,
+        patience: float = PATIENCE,
     ) -> None:
-        self.path, self._limit, self.vectors, self._patience = Path(directory) / FILE, limit, vectors, patience
+        self.path, self._limit, self.vectors, self._patience = (
+            Path(directory) / FILE,
+            limit,
+            vectors,
+            patience,
+        )
         self.troubles: list[str] = []
         self._db: sqlite3.Connection | None = None
-        self._refused = self._reported = ""  # why nothing can be written, and the last reason that was reported
+        self._refused = self._reported = (
+            ""  # why nothing can be written, and the last reason that was reported
+        )
         self._wait = min(_WAIT, patience)  # 0 after a lock that was waited for in vain
         self._waiting: dict[bytes, _Row] = {}
         self._dropped = 0  # entries that waited in vain
@@ -94,7 +117,9 @@ class Store:
         try:
             Path(directory).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
-            raise UsageError(f"cache {directory}: cannot be made a directory ({error.strerror})") from None
+            raise UsageError(
+                f"cache {directory}: cannot be made a directory ({error.strerror})"
+            ) from None
         except OSError as error:
             self._refused = f"it cannot be made ({error.strerror})"
 
@@ -111,12 +136,17 @@ class Store:
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 marks = ",".join("?" * len(chunk))
-                rows = self._read(f"SELECT key, value, sum FROM entries WHERE key IN ({marks})", chunk)  # noqa: S608
-                values.update({key: value for key, value, check in rows if check == _checksum(key, value)})
+                query = f"SELECT key, value, sum FROM entries WHERE key IN ({marks})"  # noqa: S608
+                rows = self._read(query, chunk)
+                values.update(
+                    {key: value for key, value, check in rows if check == _checksum(key, value)}
+                )
         return values
 
     def put(self, kind: str, values: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep values; when the store is full, vectors go before scores, the least recently written first."""
+        """Keep values; when the store is full, vectors go before scores, the least recently written
+        first.
+        """
         if kind == VECTORS and self._vector_bytes > self._limit // _SHARE:
             return
         rows = [_row(kind, key, value) for key, value in values]
@@ -132,7 +162,9 @@ class Store:
                 self._drop_waiting()
 
     def refusal(self) -> str:
-        """Write a test entry; return why nothing can be kept here, '' if it can, and do not warn about it later."""
+        """Write a test entry; return why nothing can be kept here, '' if it can, and do not warn
+        about it later.
+        """
         with self._lock:
             probe = _row("probe", key_of("probe"), b"")
             self._waiting[probe[0]] = probe
@@ -149,7 +181,11 @@ class Store:
             rows = self._read(_COUNT)
             if self._db is None and self.path.exists():  # it may just have been set aside
                 raise UsageError(f"cache {self.path.parent}: {self._refused or _BUSY}")
-        return Info(self.path, {kind: count for kind, count, _ in rows}, {kind: size for kind, _, size in rows})
+        return Info(
+            self.path,
+            {kind: count for kind, count, _ in rows},
+            {kind: size for kind, _, size in rows},
+        )
 
     def clear(self) -> None:
         """Delete all entries."""
@@ -159,7 +195,9 @@ class Store:
             try:
                 database.remove_files(self.path)
             except OSError as error:
-                raise UsageError(f"cache {self.path.parent}: cannot be emptied ({error.strerror})") from None
+                raise UsageError(
+                    f"cache {self.path.parent}: cannot be emptied ({error.strerror})"
+                ) from None
 
     def close(self) -> None:
         """Write the entries that wait for a lock, and close the file."""
@@ -180,7 +218,9 @@ class Store:
             return []
 
     def _write(self, wait: float) -> None:
-        """Write the waiting entries in one transaction; they go on waiting while another process has the lock."""
+        """Write the waiting entries in one transaction; they go on waiting while another process
+        has the lock.
+        """
         try:
             db = self._open(wait)
             if db is None or self._refused:
@@ -196,7 +236,9 @@ class Store:
             self._wait = min(_WAIT, self._patience)
 
     def _open(self, wait: float) -> sqlite3.Connection | None:
-        """Return the connection, for writing if possible, else read-only; None where neither works."""
+        """Return the connection, for writing if possible, else read-only; None where neither
+        works.
+        """
         if self._db is None and not self._refused:
             try:
                 self._db = database.connect(self.path, wait)
@@ -221,7 +263,9 @@ class Store:
             self._refused = self._refused or database.describe_error(error, self.path.parent)
 
     def _replace_damaged(self) -> None:
-        """Set a damaged file aside; if it is intact, another process has replaced it, so open it again (only once)."""
+        """Set a damaged file aside; if it is intact, another process has replaced it, so open it
+        again (only once).
+        """
         self._disconnect()
         try:
             anew = database.set_aside(self.path)
@@ -230,7 +274,8 @@ class Store:
             return
         if anew:
             self._warn(
-                f"its {FILE} was damaged: it is set aside as {database.damaged_path(self.path).name} and begun anew"
+                f"its {FILE} was damaged: it is set aside as "
+                f"{database.damaged_path(self.path).name} and begun anew"
             )
         elif self._was_undamaged:
             self._refused = f"its {FILE} is damaged"
@@ -253,7 +298,9 @@ class Store:
             self._db = None
 
     def _evict(self, db: sqlite3.Connection) -> None:
-        (size,) = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
+        (size,) = db.execute(
+            "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        ).fetchone()
         (free,) = db.execute(
             "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
         ).fetchone()

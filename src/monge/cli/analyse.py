@@ -20,22 +20,38 @@ class SamplingOptions:
     """Options for what is sampled from the texts."""
 
     sentences: Annotated[
-        int, typer.Option("--sentences", metavar="N", help="Use at most so many of the texts, drawn at random.")
+        int,
+        typer.Option(
+            "--sentences", metavar="N", help="Use at most so many of the texts, drawn at random."
+        ),
     ] = 1000
     pairs: Annotated[
-        int, typer.Option("--pairs", metavar="N", help="How many pairs of words are drawn for each similarity.")
+        int,
+        typer.Option(
+            "--pairs", metavar="N", help="How many pairs of words are drawn for each similarity."
+        ),
     ] = 1000
     contexts: Annotated[
         int,
-        typer.Option("--contexts", metavar="N", help="In how many texts a word must stand to be compared with itself."),
+        typer.Option(
+            "--contexts",
+            metavar="N",
+            help="In how many texts a word must stand to be compared with itself.",
+        ),
     ] = 5
     batch: Annotated[
-        int, typer.Option("--batch", metavar="N", help="How many texts share a mean where batches are centred.")
+        int,
+        typer.Option(
+            "--batch", metavar="N", help="How many texts share a mean where batches are centred."
+        ),
     ] = 32
     seed: Annotated[
         int,
         typer.Option(
-            "--seed", metavar="N", help="The seed of everything that is drawn.", rich_help_panel=options.STATISTICS
+            "--seed",
+            metavar="N",
+            help="The seed of everything that is drawn.",
+            rich_help_panel=options.STATISTICS,
         ),
     ] = 12345
 
@@ -43,14 +59,18 @@ class SamplingOptions:
 @option_groups.flatten_options
 def analyse(
     *,
-    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")],
+    texts: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")
+    ],
     models: ModelOptions,
     sampling: SamplingOptions,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
-    """Describe the word vectors of a model, layer by layer: how alike are random words, and a word with itself."""
+    """Describe the word vectors of a model, layer by layer: how alike are random words, and a word
+    with itself.
+    """
     check_output(output_format, STUDY_FORMATS, output)
     figure_path = studies.check_figure(figure)
     from monge import api
@@ -61,7 +81,9 @@ def analyse(
     lines = _sample_lines(texts, sampling.sentences, sampling.seed)
     how = vectors.Sampling(sampling.pairs, sampling.batch, sampling.contexts, sampling.seed)
     analyses = [
-        vectors.analyse(api.encoder_for(name, device=models.device, online=models.online), lines, how)
+        vectors.analyse(
+            api.encoder_for(name, device=models.device, online=models.online), lines, how
+        )
         for name in models.model or ["auto"]
     ]
     sheets = [sheet for analysis in analyses for sheet in analysis.sheets()]
@@ -72,8 +94,15 @@ def analyse(
 
         curves = analysis_curves(analyses)
     title = f"Word vectors of {listed([analysis.model for analysis in analyses])}, {today()}"
-    layout: dict[str, Any] = {"colour": coloured(output), "width": terminal_width(output), "title": title}
-    emit(render_study(listing, output_format, version=version("monge"), figures=curves, **layout), output)
+    layout: dict[str, Any] = {
+        "colour": coloured(output),
+        "width": terminal_width(output),
+        "title": title,
+    }
+    emit(
+        render_study(listing, output_format, version=version("monge"), figures=curves, **layout),
+        output,
+    )
     if figure_path is not None:
         from monge.report.curves import analysis_figure
 
@@ -81,7 +110,9 @@ def analyse(
 
 
 def _sample_lines(paths: list[str], most: int, seed: int) -> list[str]:
-    """Return at most `most` distinct lines that are not empty, sampled with the seed, in their order."""
+    """Return at most `most` distinct lines that are not empty, sampled with the seed, in their
+    order.
+    """
     import numpy as np
 
     from monge.datasets.lines import TextFile

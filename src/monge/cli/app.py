@@ -19,27 +19,42 @@ from monge.errors import MongeError, Notice, NotKept, UsageError
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
-    "explain": "Show why a pair of texts gets its score: which words were matched, at what cost, and each word's "
+    "explain": "Show why a pair of texts gets its score: which words were matched, at what cost, "
+    "and each word's "
     "share.",
-    "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
-    "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
-    "report": "Make one file that shows everything about some systems: ranking, differences, distributions, every "
+    "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: "
+    "`--stats FILE`.",
+    "compare": "Tell which system is better, and whether that is more than chance: intervals, "
+    "paired tests, clusters.",
+    "report": "Make one file that shows everything about some systems: ranking, differences, "
+    "distributions, every "
     "segment.",
-    "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
-    "recommend": "Say which metric to take: agreement with people and cost, from results kept in this package.",
-    "submit": "Score every system of a WMT test set and write the files that the metrics task takes.",
-    "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
-    "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
+    "evaluate": "Measure how well metrics agree with human judgements, and test which of them "
+    "agrees best.",
+    "recommend": "Say which metric to take: agreement with people and cost, from results kept in "
+    "this package.",
+    "submit": "Score every system of a WMT test set and write the files that the metrics task "
+    "takes.",
+    "sweep": "Try many values of a setting against human judgements, choose the best, and check it "
+    "on other data.",
+    "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human "
+    "judgements, and "
     "whether the best setting is more than noise.",
-    "tune": "Tune a model on human judgements through a metric; the result is a small adapter beside the model.",
-    "reproduce": "Compute a published table again: what was reported, what comes out here, and what still holds.",
-    "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
+    "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
+    "beside the model.",
+    "reproduce": "Compute a published table again: what was reported, what comes out here, and "
+    "what still holds.",
+    "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, "
+    "and a word with "
     "itself.",
-    "data": "List the published data sets, the files each needs, and which of them are in a directory.",
-    "example": "Write the bundled example into a directory: two systems, references, sources, judgements to try with.",
+    "data": "List the published data sets, the files each needs, and which of them are in a "
+    "directory.",
+    "example": "Write the bundled example into a directory: two systems, references, sources, "
+    "judgements to try with.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
-    "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",
+    "selfcheck": "Check that this installation gives the scores it should: every metric on the "
+    "bundled example.",
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
@@ -67,7 +82,9 @@ class Verbs(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: Any = dict.fromkeys(VERBS)  # names alone: what is near a wrong one is found among them
+        self.commands: Any = dict.fromkeys(
+            VERBS
+        )  # names alone: what is near a wrong one is found among them
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order of the table."""
@@ -103,7 +120,10 @@ def _version(show: bool) -> None:
 @app.callback()
 def _root(
     show: Annotated[
-        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass
@@ -131,7 +151,10 @@ def _check_output_is_no_input(arguments: list[str]) -> None:
         for argument_path in other_arguments:
             with contextlib.suppress(OSError, ValueError):
                 if Path(output).is_file() and Path(output).samefile(argument_path):
-                    raise UsageError(f"-o {output}: this file is also read ({argument_path}); writing would destroy it")
+                    raise UsageError(
+                        f"-o {output}: this file is also read ({argument_path}); writing would "
+                        f"destroy it"
+                    )
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -176,7 +199,11 @@ def _report_refusal(error: Any) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(error.format_message() + "\n")
         return 2
-    return _fail(f"{error.format_message()}{_hint_at_table(error, command_path)} (see {command_path} --help)", 2)
+    return _fail(
+        f"{error.format_message()}{_hint_at_table(error, command_path)} (see {command_path} "
+        f"--help)",
+        2,
+    )
 
 
 def _hint_at_table(error: Any, command_path: str) -> str:

@@ -13,11 +13,18 @@ from monge.cli.printing import write_listing
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(cls=VerbGroup, no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
+app = typer.Typer(
+    cls=VerbGroup,
+    no_args_is_help=True,
+    help="Look at a cache directory, or empty it.",
+    **options.PLAIN,
+)
 Directory = Annotated[
     str,
     typer.Argument(
-        metavar="DIR", envvar="MONGE_CACHE", help="The directory that was given to --cache, or MONGE_CACHE."
+        metavar="DIR",
+        envvar="MONGE_CACHE",
+        help="The directory that was given to --cache, or MONGE_CACHE.",
     ),
 ]
 
@@ -33,13 +40,18 @@ def info(
 
     with Store(_check_directory(directory)) as store:
         held = store.info()
-    entries = {kind: {"entries": count, "bytes": held.size[kind]} for kind, count in held.entries.items()}
+    entries = {
+        kind: {"entries": count, "bytes": held.size[kind]} for kind, count in held.entries.items()
+    }
     rows = tuple(
-        (Cell(kind), Cell(str(count)), Cell(f"{held.size[kind] / 2**20:.1f}")) for kind, count in held.entries.items()
+        (Cell(kind), Cell(str(count)), Cell(f"{held.size[kind] / 2**20:.1f}"))
+        for kind, count in held.entries.items()
     )
     empty = () if rows else ("empty",)
     sheet = Sheet(str(held.path), ("kind", "entries", "MB"), rows, empty)
-    write_listing(Listing({"path": str(held.path), "kinds": entries}, [sheet]), output_format, output)
+    write_listing(
+        Listing({"path": str(held.path), "kinds": entries}, [sheet]), output_format, output
+    )
 
 
 @app.command(cls=Verb, epilog=examples("cache clear"))

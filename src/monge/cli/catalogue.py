@@ -20,7 +20,10 @@ def metrics(*, output_format: Format = "text", output: options.Output = None) ->
 
 
 def show(
-    metric: Annotated[str, typer.Argument(metavar="metric", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'.")],
+    metric: Annotated[
+        str,
+        typer.Argument(metavar="metric", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'."),
+    ],
     settings: options.Set = None,
     lang: options.Lang = None,
     output_format: Format = "text",

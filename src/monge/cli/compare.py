@@ -36,7 +36,9 @@ def compare(
     tests: SystemTestOptions,
     output: studies.StudyOutputOptions,
 ) -> None:
-    """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters."""
+    """Tell which system is better, and whether that is more than chance: intervals, paired tests,
+    clusters.
+    """
     output.check()
     other_scores = given_scores(scores or ())
     names = metric or ([] if other_scores else ["twmd"])
@@ -50,7 +52,12 @@ def compare(
         if watch.grow is not None:
             watch.grow(len(rows))
         run = output.run(watch)
-        comparison = compare_segments(variants, rows, scores=other_scores, resampling=tests.resampling(), run=run)
+        comparison = compare_segments(
+            variants, rows, scores=other_scores, resampling=tests.resampling(), run=run
+        )
     systems = [standing.system for standing in comparison.standings[0].systems]
     files = listed(systems) if len(systems) <= 4 else f"{len(systems)} systems"
-    output.write(comparison, title=f"{files} by {listed([standing.label for standing in comparison.standings])}")
+    output.write(
+        comparison,
+        title=f"{files} by {listed([standing.label for standing in comparison.standings])}",
+    )

@@ -1,7 +1,9 @@
-"""`monge completion install|show`: verbs, options, metrics and formats complete in bash, zsh and fish.
+"""`monge completion install|show`: verbs, options, metrics and formats complete in bash, zsh and
+fish.
 
-The shell asks `monge` itself: with MONGE_COMPLETE set to the shell's name, the words that stand before the cursor are
-the arguments, and what could stand there comes out, a line each. Nothing heavy is imported for that.
+The shell asks `monge` itself: with MONGE_COMPLETE set to the shell's name, the words that stand
+before the cursor are the arguments, and what could stand there comes out, a line each. Nothing
+heavy is imported for that.
 """
 
 from __future__ import annotations
@@ -48,9 +50,15 @@ _STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 _AFTER_METRIC = ("-m", "--metric")
 
 app = typer.Typer(
-    cls=VerbGroup, no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN
+    cls=VerbGroup,
+    no_args_is_help=True,
+    help="Complete verbs, options and metric names in your shell.",
+    **options.PLAIN,
 )
-Shell = Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use.")]
+Shell = Annotated[
+    str | None,
+    typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use."),
+]
 
 
 @app.command(cls=Verb, epilog=examples("completion install"))
@@ -59,12 +67,18 @@ def install(shell: Shell = None) -> None:
     name = _shell(shell)
     data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
-    place = config / "fish" / "completions" / "monge.fish" if name == "fish" else data / "monge" / f"completion.{name}"
+    place = (
+        config / "fish" / "completions" / "monge.fish"
+        if name == "fish"
+        else data / "monge" / f"completion.{name}"
+    )
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(SCRIPTS[name], "utf-8")
         if name in _STARTED_FROM:
-            _read_at_start(Path(_STARTED_FROM[name]).expanduser(), f'source "{place}"  # completion of monge')
+            _read_at_start(
+                Path(_STARTED_FROM[name]).expanduser(), f'source "{place}"  # completion of monge'
+            )
     except OSError as error:
         raise UsageError(f"{place}: completion cannot be installed ({error.strerror})") from None
     tell(f"completion for {name} is in {place}; it works in shells that are started from now on")

@@ -1,4 +1,6 @@
-"""`monge data`: which published judgements are known, what files they need, and which of them are here."""
+"""`monge data`: which published judgements are known, what files they need, and which of them are
+here.
+"""
 
 from __future__ import annotations
 
@@ -34,16 +36,29 @@ def data(
     chosen, directory = _split_directory(names or [])
     stock = take_stock(chosen, directory)
     colour, width = coloured(output), terminal_width(output)
-    emit(render_study(stock, output_format, version=version("monge"), colour=colour, width=width), output)
+    emit(
+        render_study(stock, output_format, version=version("monge"), colour=colour, width=width),
+        output,
+    )
 
 
 def _split_directory(names: list[str]) -> tuple[list[str], str | None]:
-    """Split the arguments into data sets and a directory: the last one, where it is not the name of a data set."""
+    """Split the arguments into data sets and a directory: the last one, where it is not the name of
+    a data set.
+    """
     if "table" in names:
-        raise UsageError("table is a table of your own: it has no published files (monge evaluate table --data FILE)")
+        raise UsageError(
+            "table is a table of your own: it has no published files (monge evaluate table --data "
+            "FILE)"
+        )
     if not names or names[-1] in dataset_names():
         return names, None
     *chosen, last = names
     if "/" not in last and not is_there(last):
-        raise UnknownName("dataset", last, dataset_names(), "(nor is it a directory; `monge data` lists the data sets)")
+        raise UnknownName(
+            "dataset",
+            last,
+            dataset_names(),
+            "(nor is it a directory; `monge data` lists the data sets)",
+        )
     return chosen, last

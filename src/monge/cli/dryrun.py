@@ -1,7 +1,8 @@
-"""`monge score --dry-run`: what a run would read, fit, encode and write, and about how long it would take.
+"""`monge score --dry-run`: what a run would read, fit, encode and write, and about how long it
+would take.
 
-Nothing is scored, written or loaded: the input is read, the header of the model's file gives the number of its
-parameters, and a product of two small matrices tells how fast this machine is.
+Nothing is scored, written or loaded: the input is read, the header of the model's file gives the
+number of its parameters, and a product of two small matrices tells how fast this machine is.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ STARTING = 4.0  # seconds to load the libraries and a small model
 
 @dataclass(frozen=True)
 class InputSize:
-    """The size of an input: segments, systems, distinct texts to encode, and about how many pieces."""
+    """The size of an input: segments, systems, distinct texts to encode, and about how many
+    pieces.
+    """
 
     segments: int
     systems: Sequence[str]
@@ -70,14 +73,18 @@ def write_forecast(
     model_names = {transport.encoder.model for transport in transports}
     models = sorted({model if name == "auto" else name for name in model_names})
     facts = {
-        "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} system(s)",
+        "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} "
+        f"system(s)",
         "metrics": ", ".join(name for name, _ in specs),
         "model": "; ".join(map(_describe_model, models)) or "none: the metrics compare words",
         "fit": _describe_fits(specs, statistics),
-        "encode": f"{work.texts} distinct texts, about {work.pieces} pieces" if models else "nothing",
+        "encode": f"{work.texts} distinct texts, about {work.pieces} pieces"
+        if models
+        else "nothing",
         "cache": _describe_cache(keep.folder),
         "write": "standard output" if output_options.output is None else output_options.output,
-        "time": f"about {_duration(_seconds(work, specs, models))} on this machine, without what a cache saves",
+        "time": f"about {_duration(_seconds(work, specs, models))} on this machine, without what a "
+        f"cache saves",
     }
     form = output_options.output_format if output_options.output_format in STUDY_FORMATS else "text"
     sheet = facts_sheet("dry run: nothing was scored or written", facts, ("", "what would be done"))
@@ -93,7 +100,8 @@ def _files(texts: InputOptions) -> list[str]:
 def _measure_input(rows: Rows, sides: set[str]) -> InputSize:
     """Count segments, systems and distinct texts in one pass; a text is remembered by eight bytes.
 
-    `sides` are what metrics compare with: references, source or both; without references all take the source.
+    `sides` are what metrics compare with: references, source or both; without references all take
+    the source.
     """
     digests: set[bytes] = set()
     systems: dict[str, int] = {}
@@ -108,7 +116,10 @@ def _measure_input(rows: Rows, sides: set[str]) -> InputSize:
                 digests.add(key)
                 size += len(data)
     return InputSize(
-        sum(systems.values()), list(systems), len(digests), round(size / BYTES_A_PIECE) + SPECIALS * len(digests)
+        sum(systems.values()),
+        list(systems),
+        len(digests),
+        round(size / BYTES_A_PIECE) + SPECIALS * len(digests),
     )
 
 
@@ -131,14 +142,23 @@ def _describe_fits(specs: Sequence[tuple[str, Spec]], statistics: StatisticsOpti
                 metrics_by_fit.setdefault(fit, []).append(name)
         if isinstance(spec, BlendSpec):
             metrics_by_fit.setdefault("the range of its members", []).append(name)
-    return "; ".join(f"{fit} ({', '.join(dict.fromkeys(names))})" for fit, names in metrics_by_fit.items()) or "nothing"
+    return (
+        "; ".join(
+            f"{fit} ({', '.join(dict.fromkeys(names))})" for fit, names in metrics_by_fit.items()
+        )
+        or "nothing"
+    )
 
 
 def _needs(spec: MetricSpec, statistics: StatisticsOptions) -> Iterator[str]:
     if isinstance(spec.weights, Idf):
         yield f"idf of {statistics.idf_corpus or spec.weights.corpus}"
     if isinstance(spec.centre, CorpusCentre):
-        yield "mean vectors of the references" if spec.centre.sides == "joint" else "mean vectors of either side"
+        yield (
+            "mean vectors of the references"
+            if spec.centre.sides == "joint"
+            else "mean vectors of either side"
+        )
     if isinstance(spec.centre, BatchCentre):
         yield f"mean vectors of every {spec.centre.size} segments"
     if isinstance(spec.centre, Remap):
@@ -156,7 +176,9 @@ def _describe_model(model: str) -> str:
 
 
 def _place(model: str) -> Path | None:
-    """Return the directory of a model, or the file of a single-file packaged model; None where it is not here."""
+    """Return the directory of a model, or the file of a single-file packaged model; None where it
+    is not here.
+    """
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
@@ -165,15 +187,21 @@ def _place(model: str) -> Path | None:
 
 
 def _parameters(place: Path, *, embeddings: bool = True) -> int:
-    """Return the number of parameters, from the headers of the files: eight bytes of length, then JSON."""
+    """Return the number of parameters, from the headers of the files: eight bytes of length, then
+    JSON.
+    """
     if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
         return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
     count = 0
     for path in sorted(place.glob("*.safetensors")):
         with path.open("rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        tensors = {name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"}
-        count += sum(prod(shape) for name, shape in tensors.items() if embeddings or "embeddings" not in name)
+        tensors = {
+            name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"
+        }
+        count += sum(
+            prod(shape) for name, shape in tensors.items() if embeddings or "embeddings" not in name
+        )
     return count
 
 
@@ -185,7 +213,9 @@ def _describe_cache(folder: str | None) -> str:
     if not path.exists():
         return f"{folder}: nothing yet"
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)) as database:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)
+        ) as database:
             counts = database.execute(_HELD).fetchall()
     except sqlite3.DatabaseError as error:
         return f"{folder}: cannot be read ({error})"
@@ -194,11 +224,15 @@ def _describe_cache(folder: str | None) -> str:
 
 
 def _seconds(work: InputSize, specs: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
-    """Estimate the seconds: loading, encoding at this machine's speed, and a fixed rate per pair and metric."""
+    """Estimate the seconds: loading, encoding at this machine's speed, and a fixed rate per pair
+    and metric.
+    """
     lexical = sum(isinstance(spec, LexicalSpec) for _, spec in specs)
     transports = sum(1 for _, spec in specs for _ in _transports(spec))
     folders = [folder for folder in map(_place, models) if folder is not None]
-    operations = sum(2.0 * _parameters(folder, embeddings=False) * work.pieces for folder in folders)
+    operations = sum(
+        2.0 * _parameters(folder, embeddings=False) * work.pieces for folder in folders
+    )
     encoding = operations / (_rate() * SHARE) if folders else 0.0
     scoring = work.segments * (transports / PAIRS_A_SECOND + lexical / LINES_A_SECOND)
     return (STARTING if models else 1.0) + encoding + scoring

@@ -1,4 +1,6 @@
-"""Where a run is computed: in this process, or by workers of Ray; the options, and how progress is shown."""
+"""Where a run is computed: in this process, or by workers of Ray; the options, and how progress is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class EngineOptions:
         typer.Option(
             "--engine",
             metavar="local|ray",
-            help="Where it is computed: here (local), or by the workers of Ray, on this machine or a cluster.",
+            help="Where it is computed: here (local), or by the workers of Ray, on this machine or "
+            "a cluster.",
             rich_help_panel=options.CLUSTER,
         ),
     ] = LOCAL
@@ -41,7 +44,8 @@ class EngineOptions:
         typer.Option(
             "--address",
             metavar="auto|HOST:PORT",
-            help="With --engine ray: a Ray that is running; without it, one is started on this machine.",
+            help="With --engine ray: a Ray that is running; without it, one is started on this "
+            "machine.",
             rich_help_panel=options.CLUSTER,
         ),
     ] = None
@@ -66,10 +70,13 @@ class EngineOptions:
 
     @property
     def on_ray(self) -> bool:
-        """Whether workers of Ray compute; raises for an unknown engine, or options of another engine."""
+        """Whether workers of Ray compute; raises for an unknown engine, or options of another
+        engine.
+        """
         if self.engine not in ENGINES:
             raise UsageError(f"--engine takes {', '.join(ENGINES)}, got {self.engine!r}")
-        changed_options = {"--address": self.address is not None, "--workers": self.workers != "auto",
+        changed_options = {"--address": self.address is not None,
+            "--workers": self.workers != "auto",
                  "--worker-threads": self.worker_threads != 1}  # fmt: skip
         wrong = next((name for name, is_changed in changed_options.items() if is_changed), None)
         if self.engine == LOCAL and wrong is not None:
@@ -83,9 +90,13 @@ class EngineOptions:
         if self.workers != "auto" and not (self.workers.isdigit() and int(self.workers)):
             raise UsageError(f"--workers takes a number from 1 on, or auto; got {self.workers!r}")
         if self.worker_threads < 1:
-            raise UsageError(f"--worker-threads takes a number from 1 on, got {self.worker_threads}")
+            raise UsageError(
+                f"--worker-threads takes a number from 1 on, got {self.worker_threads}"
+            )
         check_ray(self.address)
-        return Engine(self.address, 0 if self.workers == "auto" else int(self.workers), self.worker_threads)
+        return Engine(
+            self.address, 0 if self.workers == "auto" else int(self.workers), self.worker_threads
+        )
 
     @contextmanager
     def of_study(self, run: Run) -> Iterator[Run]:
@@ -112,15 +123,18 @@ class ScaleOptions(EngineOptions):
             "--on-error",
             "--on-bad-row",
             metavar="fail|count",
-            help="A segment that cannot be scored ends the run (fail), or is left out of all metrics, counted and "
-            "listed (count). With --engine ray also a row that cannot be read, or whose worker dies again and again.",
+            help="A segment that cannot be scored ends the run (fail), or is left out of all "
+            "metrics, counted and "
+            "listed (count). With --engine ray also a row that cannot be read, or whose worker "
+            "dies again and again.",
         ),
     ] = "fail"
     log_json: Annotated[
         bool,
         typer.Option(
             "--log-json",
-            help="With --engine ray: tell progress as lines of JSON on standard error, for machines.",
+            help="With --engine ray: tell progress as lines of JSON on standard error, for "
+            "machines.",
             rich_help_panel=options.CLUSTER,
         ),
     ] = False
@@ -135,7 +149,9 @@ class ScaleOptions(EngineOptions):
 
 @contextmanager
 def watching(*, quiet: bool, log_json: bool) -> Iterator[ClusterProgress]:
-    """Show the progress of workers on standard error: as lines of JSON, or as a bar at a terminal."""
+    """Show the progress of workers on standard error: as lines of JSON, or as a bar at a
+    terminal.
+    """
     from monge.cluster import ClusterProgress
 
     if log_json:
@@ -166,10 +182,14 @@ def _show_bar() -> Iterator[ClusterProgress]:
     from monge.cluster import ClusterProgress
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows"),
-        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), TextColumn("{task.fields[failures]}"),
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of "
+            "{task.total:,.0f} rows"),
+        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
+        TextColumn("{task.fields[failures]}"),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
+    ) as bar:
         task = bar.add_task("read", total=0, speed="", failures="")
         state = {"began": time.perf_counter(), "failed": 0.0}
 

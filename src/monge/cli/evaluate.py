@@ -32,7 +32,8 @@ class EvaluationJudgementOptions(option_groups.JudgementOptions):
         typer.Option(
             "--statistic",
             metavar="NAME",
-            help="How agreement is measured: pearson, spearman, kendall, tau10, spa, pearson-by-item …; by default "
+            help="How agreement is measured: pearson, spearman, kendall, tau10, spa, "
+            "pearson-by-item …; by default "
             "what the data set was published with; repeatable.",
             rich_help_panel=options.STATISTICS,
         ),
@@ -51,7 +52,8 @@ class BestMetricTestOptions(studies.SignificanceOptions):
         typer.Option(
             "--test",
             metavar="auto|williams|perm-both|bootstrap",
-            help="The test of whether a metric is worse than the best one of its group; means over groups are always "
+            help="The test of whether a metric is worse than the best one of its group; means over "
+            "groups are always "
             "tested by bootstrap.",
             rich_help_panel=options.STATISTICS,
         ),
@@ -68,7 +70,8 @@ class EvaluatedOptions:
         bool,
         typer.Option(
             "--uniform-units",
-            help="Evaluate every metric a second time with the same words and equal weights, and tell whether their "
+            help="Evaluate every metric a second time with the same words and equal weights, and "
+            "tell whether their "
             "order changes.",
             rich_help_panel=options.STATISTICS,
         ),
@@ -121,5 +124,6 @@ def evaluate(
         from monge.report import evaluation_figures
 
         tell_written(
-            evaluation_figures(agreement_study, figures.folder, form=figures.figure_format), quiet=output.quiet
+            evaluation_figures(agreement_study, figures.folder, form=figures.figure_format),
+            quiet=output.quiet,
         )

@@ -23,9 +23,13 @@ FILES = {
 
 
 def example(
-    directory: Annotated[str, typer.Argument(metavar="[DIR]", help="Where to; here by default.")] = ".",
+    directory: Annotated[
+        str, typer.Argument(metavar="[DIR]", help="Where to; here by default.")
+    ] = ".",
 ) -> None:
-    """Write the bundled example into a directory: two systems, references, sources, judgements to try with."""
+    """Write the bundled example into a directory: two systems, references, sources, judgements to
+    try with.
+    """
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +39,9 @@ def example(
     for name, text in texts.items():
         check_writable(folder / name)
         if (folder / name).exists() and (folder / name).read_bytes() != text.encode():
-            raise UsageError(f"{folder / name} is there and is another file: give another directory")
+            raise UsageError(
+                f"{folder / name} is there and is another file: give another directory"
+            )
     for name, text in texts.items():
         write_text(folder / name, text)
         typer.echo(f"{name:16} {FILES[name]}")

@@ -23,26 +23,33 @@ FORMATS = (*EXPLANATION_FORMATS, "png")
 
 @dataclass(frozen=True)
 class ExplainInputOptions(option_groups.TextFileOptions):
-    """Options for what is explained: texts on the command line, or a segment of a table or of files."""
+    """Options for what is explained: texts on the command line, or a segment of a table or of
+    files.
+    """
 
     texts: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[HYPOTHESIS REFERENCE…|TABLE]",
-            help="The generated text and the one it is compared with; of several references the best counts. With "
+            help="The generated text and the one it is compared with; of several references the "
+            "best counts. With "
             "--id: a table that has them.",
         ),
     ] = None
     also: Annotated[
         list[str] | None,
         typer.Option(
-            "--also", metavar="TEXT", help="Another generated text, explained beside the first one; repeatable."
+            "--also",
+            metavar="TEXT",
+            help="Another generated text, explained beside the first one; repeatable.",
         ),
     ] = None
     segment: Annotated[
         str | None,
         typer.Option(
-            "--id", metavar="ID", help="The segment of a table with this id, or this line of -t and -r, counted from 1."
+            "--id",
+            metavar="ID",
+            help="The segment of a table with this id, or this line of -t and -r, counted from 1.",
         ),
     ] = None
     table_format: inputs.TableFormat = None
@@ -54,11 +61,21 @@ class ExplainInputOptions(option_groups.TextFileOptions):
         if self.segment is None:
             return _texts(texts, also, self)
         if also or len(texts) > 1:
-            raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
-        files = {option.name: getattr(self, option.name) for option in fields(option_groups.TextFileOptions)}
+            raise UsageError(
+                "--id picks a segment of a table or of -t and -r files; texts of their own go "
+                "without it"
+            )
+        files = {
+            option.name: getattr(self, option.name)
+            for option in fields(option_groups.TextFileOptions)
+        }
         table = next(iter(texts), None)
-        files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
-        return _pick_segments(list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment)
+        files_to_read = inputs.InputOptions(
+            **files, table=table, table_format=self.table_format, columns=self.columns
+        )
+        return _pick_segments(
+            list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment
+        )
 
 
 @dataclass(frozen=True)
@@ -88,7 +105,9 @@ def explain(
     stats: options.Stats = None,
     output_options: ExplainOutputOptions,
 ) -> None:
-    """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
+    """Show why a pair of texts gets its score: which words were matched, at what cost, and each
+    word's share.
+    """
     check_output(output_options.output_format, FORMATS, output_options.output)
     if output_options.output_format == "png":
         from monge.report import check_figures
@@ -101,21 +120,28 @@ def explain(
     setup.check(metric_names, quiet=output_options.quiet)
     changes = setup.changes()
     specs = [
-        resolve(metric_name, fitting(metric_name, changes) if len(metric_names) > 1 else changes, setup.lang)
+        resolve(
+            metric_name,
+            fitting(metric_name, changes) if len(metric_names) > 1 else changes,
+            setup.lang,
+        )
         for metric_name in metric_names
     ]
     rows = input_options.rows(quiet=output_options.quiet)
     if len(rows) * len(specs) > 1 and output_options.output_format in ("svg", "png"):
         amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
         raise UsageError(
-            f"{output_options.output_format} draws one pair by one metric, here are {amount}: take html, or one"
+            f"{output_options.output_format} draws one pair by one metric, here are {amount}: take "
+            f"html, or one"
         )
     corpus_stats = api.load_stats(*stats) if stats else None
     explanations, names = [], []
     for name, spec in specs:
         loaded = setup.bind(name, spec)
         for k, row in enumerate(rows, 1):
-            explanations.append(loaded.explain(row.hypothesis, _compared_texts(row, loaded), stats=corpus_stats))
+            explanations.append(
+                loaded.explain(row.hypothesis, _compared_texts(row, loaded), stats=corpus_stats)
+            )
             names.append(row.system or f"hypothesis {k}")
     if output_options.output_format == "png":
         from monge.report.picture import explanation_png
@@ -137,37 +163,55 @@ def explain(
 
 
 def _compared_texts(row: Segment, metric: api.Metric) -> tuple[str, ...]:
-    """Return the texts to compare with: the source, where the metric uses it or there is no reference."""
+    """Return the texts to compare with: the source, where the metric uses it or there is no
+    reference.
+    """
     source = () if row.source is None else (row.source,)
-    return source or row.references if metric.scorer.against == "source" else row.references or source
+    return (
+        source or row.references if metric.scorer.against == "source" else row.references or source
+    )
 
 
-def _texts(texts: Sequence[str], also: Sequence[str], files: option_groups.TextFileOptions) -> list[Segment]:
+def _texts(
+    texts: Sequence[str], also: Sequence[str], files: option_groups.TextFileOptions
+) -> list[Segment]:
     """Return the pairs of texts on the command line as segments."""
     if files:
         raise UsageError("-t, -r and -s are files: say which of their lines with --id N")
     if len(texts) == 1:
         file = is_there(texts[0])
-        more = "say which of its segments with --id ID" if file else "give the reference too: HYPOTHESIS REFERENCE"
+        more = (
+            "say which of its segments with --id ID"
+            if file
+            else "give the reference too: HYPOTHESIS REFERENCE"
+        )
         raise UsageError(f"explain {texts[0][:60]!r}: {more}")
     if not texts:
-        raise UsageError("nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID")
+        raise UsageError(
+            "nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID"
+        )
     hypothesis, *references = texts
     return [Segment("1", text, tuple(references)) for text in (hypothesis, *also)]
 
 
 def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
-    """Return the segments with an id, of every system; raise where there is none, or one system has two."""
+    """Return the segments with an id, of every system; raise where there is none, or one system has
+    two.
+    """
     matching = [row for row in rows if row.id == segment_id]
     if not matching:
         ids = list(dict.fromkeys(row.id for row in rows))
-        raise UsageError(f"--id {segment_id}: no such segment; there are {len(ids)}, from {ids[0]!r} to {ids[-1]!r}")
+        raise UsageError(
+            f"--id {segment_id}: no such segment; there are {len(ids)}, from {ids[0]!r} to "
+            f"{ids[-1]!r}"
+        )
     systems = [row.system for row in matching]
     repeated = next((system for system in systems if systems.count(system) > 1), None)
     if repeated is not None:
         of_system = f" of {repeated}" if repeated else ""
         raise UsageError(
-            f"--id {segment_id}: {systems.count(repeated)} segments{of_system} have this id; say what tells "
+            f"--id {segment_id}: {systems.count(repeated)} segments{of_system} have this id; say "
+            f"what tells "
             "them apart: --columns id=COLUMN, or system=COLUMN"
         )
     return matching

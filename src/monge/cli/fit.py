@@ -46,7 +46,8 @@ class CorpusOptions:
         typer.Option(
             "--baseline",
             metavar="FILE",
-            help="Fit a baseline instead: what random pairs of these texts get, which --rescale maps to 0.",
+            help="Fit a baseline instead: what random pairs of these texts get, which --rescale "
+            "maps to 0.",
         ),
     ] = None
     parallel: Annotated[
@@ -54,12 +55,15 @@ class CorpusOptions:
         typer.Option(
             "--parallel",
             metavar="FILE",
-            help="Fit maps between languages instead, for centre=clp and umd: source, tab, target in every line.",
+            help="Fit maps between languages instead, for centre=clp and umd: source, tab, target "
+            "in every line.",
         ),
     ] = None
     table: Annotated[
         str | None,
-        typer.Argument(metavar="[TABLE]", help="A table instead of files: its references, and its hypotheses."),
+        typer.Argument(
+            metavar="[TABLE]", help="A table instead of files: its references, and its hypotheses."
+        ),
     ] = None
     table_format: inputs.TableFormat = None
     columns: inputs.Columns = None
@@ -79,25 +83,58 @@ def fit(
     *,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file that the statistics are written to, as JSON.",
+        ),
     ],
     corpus: CorpusOptions,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
+        str,
+        typer.Option(
+            "--metric", "-m", metavar="NAME", help="The metric that will use the statistics."
+        ),
     ] = api.DEFAULT_METRIC,
     setup: option_groups.SetupOptions,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`."""
+    """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats
+    FILE`.
+    """
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if sum(map(bool, (corpus.parallel, corpus.baseline, corpus.table, corpus.references or corpus.hypotheses))) > 1:
-        raise UsageError("--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one of them")
-    if not (corpus.parallel or corpus.baseline or corpus.table or corpus.references or corpus.hypotheses):
-        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a table")
+    if (
+        sum(
+            map(
+                bool,
+                (
+                    corpus.parallel,
+                    corpus.baseline,
+                    corpus.table,
+                    corpus.references or corpus.hypotheses,
+                ),
+            )
+        )
+        > 1
+    ):
+        raise UsageError(
+            "--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one "
+            "of them"
+        )
+    if not (
+        corpus.parallel or corpus.baseline or corpus.table or corpus.references or corpus.hypotheses
+    ):
+        raise UsageError(
+            "nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a "
+            "table"
+        )
     if corpus.table is None and (corpus.table_format or corpus.columns):
-        raise UsageError("--table-format and --columns are for a table: give one (- is standard input)")
+        raise UsageError(
+            "--table-format and --columns are for a table: give one (- is standard input)"
+        )
     rows = None
     if corpus.table is not None:
         rows = list(inputs.table_of(corpus.table, corpus.table_format, corpus.columns, quiet=quiet))
@@ -120,15 +157,23 @@ def fit(
 
 
 def _shared_texts(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
-    """Return the texts of the shared side of a table: sources where the metric uses them, else references.
+    """Return the texts of the shared side of a table: sources where the metric uses them, else
+    references.
 
     Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
     """
     sources = isinstance(spec, MetricSpec) and getattr(spec.weights, "corpus", "") == "sources"
-    texts = [[row.source or ""] if sources or not row.references else list(row.references) for row in rows]
+    texts = [
+        [row.source or ""] if sources or not row.references else list(row.references)
+        for row in rows
+    ]
     if not isinstance(spec, MetricSpec):
         return texts
-    return list({(row.id, *row_texts): row_texts for row, row_texts in zip(rows, texts, strict=True)}.values())
+    return list(
+        {
+            (row.id, *row_texts): row_texts for row, row_texts in zip(rows, texts, strict=True)
+        }.values()
+    )
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:
@@ -136,5 +181,7 @@ def _pairs(path: str) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(TextFile(path), start=1):
         pair = line.split("\t")
         if len(pair) != 2:
-            raise DataError(f"{path}, line {number}: expected source, tab, target; got {len(pair)} field(s)")
+            raise DataError(
+                f"{path}, line {number}: expected source, tab, target; got {len(pair)} field(s)"
+            )
         yield pair[0], pair[1]

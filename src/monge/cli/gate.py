@@ -20,9 +20,11 @@ _NEXT = re.compile(r",(?![^\[]*\])")
 
 
 def parse_limits(texts: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Return the threshold per metric label, from texts `X` and `NAME=X,NAME=X`; a plain X is for the rest.
+    """Return the threshold per metric label, from texts `X` and `NAME=X,NAME=X`; a plain X is for
+    the rest.
 
-    `names` are the labels of the run, each with the names that mean it too: NAME, and what `-m` said.
+    `names` are the labels of the run, each with the names that mean it too: NAME, and what `-m`
+    said.
     """
     thresholds: dict[str, float] = {}
     plain: float | None = None
@@ -35,10 +37,15 @@ def parse_limits(texts: Sequence[str], names: Mapping[str, Sequence[str]]) -> di
         meant = [label for label, aliases in names.items() if name.strip() in (label, *aliases)]
         if not meant:
             names_and_aliases = {
-                name_or_alias for label, aliases in names.items() for name_or_alias in (label, *aliases)
+                name_or_alias
+                for label, aliases in names.items()
+                for name_or_alias in (label, *aliases)
             }
             raise UnknownName(
-                "metric in --fail-under:", name.strip(), names_and_aliases, f"(this run has {', '.join(names)})"
+                "metric in --fail-under:",
+                name.strip(),
+                names_and_aliases,
+                f"(this run has {', '.join(names)})",
             )
         thresholds |= dict.fromkeys(meant, threshold)
     return thresholds if plain is None else {label: thresholds.get(label, plain) for label in names}
@@ -55,13 +62,22 @@ def _number(text: str, item: str) -> float:
 
 
 def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[Segment]) -> int:
-    """Tell which scores are worse than their thresholds, with their worst segments; return the exit code."""
-    failed = [result for result in results if result.metric in least and _is_worse(result, least[result.metric])]
+    """Tell which scores are worse than their thresholds, with their worst segments; return the exit
+    code.
+    """
+    failed = [
+        result
+        for result in results
+        if result.metric in least and _is_worse(result, least[result.metric])
+    ]
     for result in failed:
         than = "below" if result.higher_is_better else "above"
         subject = " of ".join(filter(None, (result.metric, printable(result.system))))
         worst = _worst_places(result)
-        tell(f"{subject}: {result.score:.6f} is {than} {least[result.metric]:g}; its worst {len(worst)} segment(s):")
+        tell(
+            f"{subject}: {result.score:.6f} is {than} {least[result.metric]:g}; its worst "
+            f"{len(worst)} segment(s):"
+        )
         texts = _texts(rows, result.system, set(worst))
         for place in worst:
             text = clip(" ".join(printable(texts[place]).split()), _WIDTH)
@@ -70,7 +86,9 @@ def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[
 
 
 def judge_summaries(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
-    """Tell which scores, of results as JSON objects, are worse than their thresholds; return the exit code."""
+    """Tell which scores, of results as JSON objects, are worse than their thresholds; return the
+    exit code.
+    """
     failed = 0
     for result in results:
         limit, higher = least.get(result["metric"]), result["higher_is_better"]

@@ -12,7 +12,10 @@ WIDEST = 26
 """Columns of an option's name beside its help; a longer name has a line of its own."""
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "score": (
-        ("Score the output of a system with the default metric:", "monge score -t out.txt -r ref.txt"),
+        (
+            "Score the output of a system with the default metric:",
+            "monge score -t out.txt -r ref.txt",
+        ),
         (
             "Two metrics with intervals, every segment with its texts, to a file:",
             "monge score -t out.txt -r ref.txt -m twmd -m chrf --ci \\\n"
@@ -20,18 +23,28 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "explain": (
-        ("See which word was moved to which:", 'monge explain "A cat slept." "The cat was sleeping."'),
+        (
+            "See which word was moved to which:",
+            'monge explain "A cat slept." "The cat was sleeping."',
+        ),
         (
             "The third line of two systems side by side, as a page for a browser:",
-            "monge explain -t a.txt -t b.txt -r ref.txt --id 3 \\\n      -m moverscore -f html -o why.html",
+            "monge explain -t a.txt -t b.txt -r ref.txt --id 3 \\\n      -m moverscore -f html -o "
+            "why.html",
         ),
     ),
     "fit": (
         ("Fit the idf of a corpus once:", "monge fit -r corpus.txt -m moverscore -o idf.json"),
-        ("Then score with it, anywhere:", "monge score -t out.txt -r ref.txt -m moverscore --stats idf.json"),
+        (
+            "Then score with it, anywhere:",
+            "monge score -t out.txt -r ref.txt -m moverscore --stats idf.json",
+        ),
     ),
     "compare": (
-        ("Is a better than b, and is that more than chance?", "monge compare -t a.txt -t b.txt -r ref.txt"),
+        (
+            "Is a better than b, and is that more than chance?",
+            "monge compare -t a.txt -t b.txt -r ref.txt",
+        ),
         (
             "The same as a table for a paper, with two metrics:",
             "monge compare -t a.txt -t b.txt -r ref.txt -m twmd -m bleu -f latex",
@@ -69,7 +82,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("A submission to the WMT metrics task:", "monge submit wmt23/ -m twmd -o submission/"),
         (
             "Two metrics, pairs into English, against one reference:",
-            "monge submit wmt23/ -m twmd -m bertscore --pairs '*-en' --reference refA \\\n      -o submission/",
+            "monge submit wmt23/ -m twmd -m bertscore --pairs '*-en' --reference refA \\\n      -o "
+            "submission/",
         ),
     ),
     "sweep": (
@@ -102,11 +116,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "analyse": (
         ("What are the vectors of the embedded model like?", "monge analyse corpus.txt"),
-        ("Compare two models, with a figure:", "monge analyse corpus.txt --model A --model B --figure layers.svg"),
+        (
+            "Compare two models, with a figure:",
+            "monge analyse corpus.txt --model A --model B --figure layers.svg",
+        ),
     ),
     "data": (
         ("Which data sets are known, and what of them is in a directory?", "monge data downloads/"),
-        ("Which files does one of them need, and which are missing?", "monge data wmt17 downloads/"),
+        (
+            "Which files does one of them need, and which are missing?",
+            "monge data wmt17 downloads/",
+        ),
     ),
     "tune": (
         (
@@ -128,13 +148,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "show": (
         ("Every setting of a metric:", "monge show moverscore"),
-        ("Of a profile, with a setting changed:", "monge show twmd@paper --set transport.temperature=0.05"),
+        (
+            "Of a profile, with a setting changed:",
+            "monge show twmd@paper --set transport.temperature=0.05",
+        ),
     ),
     "serve": (
         ("On this machine alone, with a page in the browser:", "monge serve"),
         (
             "For others, with two metrics, jobs kept over restarts:",
-            "monge serve --host 0.0.0.0 --token-file token.txt -m twmd -m chrf \\\n      --state jobs",
+            "monge serve --host 0.0.0.0 --token-file token.txt -m twmd -m chrf \\\n      --state "
+            "jobs",
         ),
     ),
     "selfcheck": (
@@ -142,12 +166,24 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("In a script:", "monge selfcheck && monge score -t out.txt -r ref.txt"),
     ),
     "signature parse": (
-        ("What does a signature say?", "monge signature parse 'twmd[layers=4]|…|monge:0.1.0#ebe7d0af'"),
-        ("As JSON, with the long and the short form:", "monge signature parse -f json 'metric:twmd|…'"),
+        (
+            "What does a signature say?",
+            "monge signature parse 'twmd[layers=4]|…|monge:0.1.0#ebe7d0af'",
+        ),
+        (
+            "As JSON, with the long and the short form:",
+            "monge signature parse -f json 'metric:twmd|…'",
+        ),
     ),
     "signature diff": (
-        ("In which settings do two scores differ?", "monge signature diff 'metric:twmd|…' 'metric:twmd|…'"),
-        ("A short and a long one, as a table:", "monge signature diff -f markdown 'twmd[…]|…' 'metric:twmd|…'"),
+        (
+            "In which settings do two scores differ?",
+            "monge signature diff 'metric:twmd|…' 'metric:twmd|…'",
+        ),
+        (
+            "A short and a long one, as a table:",
+            "monge signature diff -f markdown 'twmd[…]|…' 'metric:twmd|…'",
+        ),
     ),
     "signature from-bert-score": (
         (
@@ -193,7 +229,10 @@ class VerbGroup(TyperGroup):
         """Write the verbs of the group."""
         with formatter.section("Commands"):
             formatter.write_dl(
-                [(name, " ".join((command.help or "").split())) for name, command in self.commands.items()]
+                [
+                    (name, " ".join((command.help or "").split()))
+                    for name, command in self.commands.items()
+                ]
             )
 
 
@@ -211,8 +250,13 @@ class Verb(TyperCommand):
         return ["[OPTIONS]", *pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, then the options of each group in the order of `GROUPS`, all in the same two columns."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{name or "Options": [] for name in GROUPS}}
+        """Write arguments, then the options of each group in the order of `GROUPS`, all in the same
+        two columns.
+        """
+        sections: dict[str, list[tuple[str, str]]] = {
+            "Arguments": [],
+            **{name or "Options": [] for name in GROUPS},
+        }
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is None:

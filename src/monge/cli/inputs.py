@@ -1,4 +1,6 @@
-"""Input of verbs: a table or parallel files, as one group of options; scores of others from files."""
+"""Input of verbs: a table or parallel files, as one group of options; scores of others from
+files.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         metavar="ROLE=COLUMN,…",
-        help="Which columns of a table hold what, where their names do not tell, such as hypothesis=mt,reference=ref; "
+        help="Which columns of a table hold what, where their names do not tell, such as "
+        "hypothesis=mt,reference=ref; "
         "the roles are hypothesis, reference, source, system and id.",
         rich_help_panel=options.INPUT,
     ),
@@ -32,7 +35,8 @@ TableFormat = Annotated[
     typer.Option(
         "--table-format",
         metavar="|".join(TABLES),
-        help="The format of the table, where the end of its name does not tell, as for standard input.",
+        help="The format of the table, where the end of its name does not tell, as for standard "
+        "input.",
         rich_help_panel=options.INPUT,
     ),
 ]
@@ -41,9 +45,12 @@ Scores = Annotated[
     typer.Option(
         "--scores",
         metavar="NAME=FILE[,lower]",
-        help="Segment scores that another program or people gave, under a name; they are treated as those of a metric. "
-        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every line, or a number a "
-        "line; {group} in its name stands for the name of a group, ',lower' says that lower is better. Without -m only "
+        help="Segment scores that another program or people gave, under a name; they are treated "
+        "as those of a metric. "
+        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every "
+        "line, or a number a "
+        "line; {group} in its name stands for the name of a group, ',lower' says that lower is "
+        "better. Without -m only "
         "these are compared; repeatable.",
         rich_help_panel=options.INPUT,
     ),
@@ -58,8 +65,10 @@ class InputOptions(option_groups.TextFileOptions):
         str | None,
         typer.Argument(
             metavar="[TABLE]",
-            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON, Parquet or Arrow file, or a directory that datasets "
-            "saved, with a text in each of its columns hypothesis, reference and source, and optional columns system "
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON, Parquet or Arrow file, or a "
+            "directory that datasets "
+            "saved, with a text in each of its columns hypothesis, reference and source, and "
+            "optional columns system "
             "and id. - is standard input.",
         ),
     ] = None
@@ -73,7 +82,8 @@ Rows = Parallel | Table
 def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
     """Return the segments of a table or of parallel files.
 
-    Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
+    Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is
+    the verb.
     """
     if files.table is not None:
         if files:
@@ -95,7 +105,9 @@ def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
     """Return the table; how it was read, where its names did not say, is told on standard error."""
     if path and is_there(path, folder=True) and not is_saved_dataset(path):
-        raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
+        raise UsageError(
+            f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES"
+        )
     rows = read_table(path, format=form, columns=given_columns(columns or ()))
     if rows.note and not quiet:
         tell(rows.note)

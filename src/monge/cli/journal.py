@@ -15,13 +15,18 @@ from monge.errors import UsageError
 
 @contextmanager
 def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Iterator[Store | None]:
-    """Yield the store that scores are kept in while they are computed: the cache, or a journal beside the output.
+    """Yield the store that scores are kept in while they are computed: the cache, or a journal
+    beside the output.
 
-    The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
-    command goes on from it: scores are found by what they depend on, so those of other settings do no harm.
+    The journal is a directory that is gone when the output is written. An interrupted run leaves
+    it, and the same command goes on from it: scores are found by what they depend on, so those of
+    other settings do no harm.
     """
     if keep.folder is not None or output is None:
-        nothing = "nothing is kept: with -o FILE or --cache DIR the same command goes on where it was stopped"
+        nothing = (
+            "nothing is kept: with -o FILE or --cache DIR the same command goes on where it "
+            "was stopped"
+        )
         with opened(keep.folder) as store, resumable(keep.folder, nothing):
             yield store
         return
@@ -30,12 +35,16 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
         inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
     except OSError as error:
         raise UsageError(
-            f"{folder} is where an unfinished run would be kept, and cannot be read ({error.strerror}): "
+            f"{folder} is where an unfinished run would be kept, and cannot be read "
+            f"({error.strerror}): "
             "remove it, or choose another -o FILE"
         ) from None
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
-        raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
+        raise UsageError(
+            f"{foreign} is where an unfinished run would be kept: move it, or choose another -o "
+            f"FILE"
+        )
     if folder.exists() and not fresh and not keep.quiet:
         tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
     journal = Store(folder, vectors=False)

@@ -1,4 +1,6 @@
-"""Groups of options as one value: a command takes a dataclass, the command line offers its fields as options."""
+"""Groups of options as one value: a command takes a dataclass, the command line offers its fields
+as options.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class SetupOptions:
         return options.changes(self.settings, self.layers, self.precision, overlong)
 
     def check(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded; tell which settings not all metrics have.
+        """Raise where a name or setting is wrong, before a model is loaded; tell which settings not
+        all metrics have.
 
         `more` are changes besides those of this bundle.
         """
@@ -58,7 +61,13 @@ class SetupOptions:
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
         """Return the metric with its loaded model; `cache` keeps static vectors."""
         return api.bind(
-            name, spec, model=self.model_name, lang=self.lang, device=self.device, online=self.online, cache=cache
+            name,
+            spec,
+            model=self.model_name,
+            lang=self.lang,
+            device=self.device,
+            online=self.online,
+            cache=cache,
         )
 
 
@@ -72,7 +81,8 @@ class TextFileOptions:
             "--hypotheses",
             "-t",
             metavar="FILE",
-            help="The output of a system, one text per line, or a directory of such files; give it several times for "
+            help="The output of a system, one text per line, or a directory of such files; give it "
+            "several times for "
             "several systems. - is standard input.",
         ),
     ] = None
@@ -82,7 +92,8 @@ class TextFileOptions:
             "--references",
             "-r",
             metavar="FILE",
-            help="The references, line by line beside the hypotheses; give it several times for several references.",
+            help="The references, line by line beside the hypotheses; give it several times for "
+            "several references.",
         ),
     ] = None
     source: Annotated[
@@ -102,18 +113,24 @@ class TextFileOptions:
 
 @dataclass(frozen=True)
 class JudgementOptions:
-    """Options for human judgements: their directory, their groups, and the version of their texts."""
+    """Options for human judgements: their directory, their groups, and the version of their
+    texts.
+    """
 
     data: Annotated[
         str,
         typer.Option(
-            "--data", metavar="DIR", help="The directory of the published files, at any depth; for `table`, the file."
+            "--data",
+            metavar="DIR",
+            help="The directory of the published files, at any depth; for `table`, the file.",
         ),
     ]
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs", metavar="NAME,…", help="Only these groups, such as cs-en,de-en or '*-en'; all by default."
+            "--pairs",
+            metavar="NAME,…",
+            help="Only these groups, such as cs-en,de-en or '*-en'; all by default.",
         ),
     ] = None
     text: Annotated[
@@ -129,7 +146,11 @@ class JudgementOptions:
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs a,b`."""
-        return [group.strip() for group in self.pairs.split(",") if group.strip()] if self.pairs is not None else None
+        return (
+            [group.strip() for group in self.pairs.split(",") if group.strip()]
+            if self.pairs is not None
+            else None
+        )
 
 
 @dataclass(frozen=True)
@@ -154,13 +175,19 @@ class FigureOptions:
     figures: Annotated[
         str | None,
         typer.Option(
-            "--figures", metavar="DIR", help="Draw figures into this directory.", rich_help_panel=options.OUTPUT
+            "--figures",
+            metavar="DIR",
+            help="Draw figures into this directory.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = None
     figure_format: Annotated[
         str,
         typer.Option(
-            "--figure-format", metavar="svg|png", help="The format of the figures.", rich_help_panel=options.OUTPUT
+            "--figure-format",
+            metavar="svg|png",
+            help="The format of the figures.",
+            rich_help_panel=options.OUTPUT,
         ),
     ] = "svg"
 
@@ -180,7 +207,9 @@ class FigureOptions:
 
 
 def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Return the command with the options of its groups as parameters, which typer shows and parses."""
+    """Return the command with the options of its groups as parameters, which typer shows and
+    parses.
+    """
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
@@ -195,7 +224,9 @@ def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
 
     own = inspect.signature(command).parameters
     parameters = [
-        parameter for name, kind in hints.items() for parameter in _flat_parameters(name, kind, own[name].default)
+        parameter
+        for name, kind in hints.items()
+        for parameter in _flat_parameters(name, kind, own[name].default)
     ]
     flattened.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -210,4 +241,6 @@ def _flat_parameters(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
     inside = get_type_hints(kind, include_extras=True)
     for option in fields(kind):
         initial = Parameter.empty if option.default is MISSING else option.default
-        yield Parameter(option.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[option.name])
+        yield Parameter(
+            option.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[option.name]
+        )

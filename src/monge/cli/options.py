@@ -22,7 +22,9 @@ PLAIN: dict[str, Any] = {
 INPUT, MODEL, STATISTICS, OUTPUT = "Input", "Model and settings", "Statistics", "Output"
 KEEPING, CLUSTER = "Keeping and going on", "Engine"
 GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING, CLUSTER)
-"""The groups of options in the order in which help shows them; the everyday ones, without a name, come first."""
+"""The groups of options in the order in which help shows them; the everyday ones, without a name,
+come first.
+"""
 
 
 Sample = Annotated[
@@ -42,7 +44,8 @@ def metrics_option(default: str) -> Any:
         "--metric",
         "-m",
         metavar="NAME",
-        help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for several. "
+        help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for "
+        "several. "
         f"`monge metrics` lists them; {default} by default.",
     )
 
@@ -54,7 +57,8 @@ Metric = Annotated[
         "--metric",
         "-m",
         metavar="NAME",
-        help="The metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'. `monge metrics` lists them.",
+        help="The metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'. `monge metrics` lists "
+        "them.",
     ),
 ]
 Set = Annotated[
@@ -62,7 +66,8 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="SETTING=VALUE",
-        help="Change a setting of every metric that has it, such as layers=3, transport.temperature=0.05 or, for chrf, "
+        help="Change a setting of every metric that has it, such as layers=3, "
+        "transport.temperature=0.05 or, for chrf, "
         "beta=1; repeatable. `monge show NAME` lists the settings of a metric.",
         rich_help_panel=MODEL,
     ),
@@ -72,7 +77,8 @@ Layers = Annotated[
     typer.Option(
         "--layers",
         metavar="CHOICE",
-        help="Which layers of the model give the vectors: a number, a fraction, last, or lastN:mean. Short for "
+        help="Which layers of the model give the vectors: a number, a fraction, last, or "
+        "lastN:mean. Short for "
         "--set layers=CHOICE.",
         rich_help_panel=MODEL,
     ),
@@ -82,7 +88,8 @@ Lang = Annotated[
     typer.Option(
         "--lang",
         metavar="CODE",
-        help="The language of the scored texts, such as en, de or zh, for metrics whose settings depend on it.",
+        help="The language of the scored texts, such as en, de or zh, for metrics whose settings "
+        "depend on it.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -91,8 +98,10 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="NAME|DIR",
-        help="The model that gives the vectors: a directory, a file of word vectors, or a name; auto is the embedded "
-        "one, mt the same tuned on judgements of translations, broad on those of several kinds, fast a faster one.",
+        help="The model that gives the vectors: a directory, a file of word vectors, or a name; "
+        "auto is the embedded "
+        "one, mt the same tuned on judgements of translations, broad on those of several kinds, "
+        "fast a faster one.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -102,25 +111,33 @@ Adapter = Annotated[
         "--adapter",
         metavar="mt|broad|fast|DIR",
         help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
-        "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. Short for "
+        "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. "
+        "Short for "
         "--model MODEL+ADAPTER.",
         rich_help_panel=MODEL,
     ),
 ]
 Online = Annotated[
     bool,
-    typer.Option("--online", help="Fetch a model that is not on this machine from the hub.", rich_help_panel=MODEL),
+    typer.Option(
+        "--online",
+        help="Fetch a model that is not on this machine from the hub.",
+        rich_help_panel=MODEL,
+    ),
 ]
 Device = Annotated[
     str,
-    typer.Option("--device", metavar="auto|cpu|cuda|mps", help="Where the model runs.", rich_help_panel=MODEL),
+    typer.Option(
+        "--device", metavar="auto|cpu|cuda|mps", help="Where the model runs.", rich_help_panel=MODEL
+    ),
 ]
 Precision = Annotated[
     str | None,
     typer.Option(
         "--precision",
         metavar="fp32|bf16|int8",
-        help="The numbers that the model computes with: fp32 unless a metric says otherwise; the others are faster "
+        help="The numbers that the model computes with: fp32 unless a metric says otherwise; the "
+        "others are faster "
         "and less exact.",
         rich_help_panel=MODEL,
     ),
@@ -130,7 +147,8 @@ Overlong = Annotated[
     typer.Option(
         "--on-overlong",
         metavar="truncate|window|error",
-        help="What to do with a text that is longer than the model reads: cut it (the default), read it in windows, "
+        help="What to do with a text that is longer than the model reads: cut it (the default), "
+        "read it in windows, "
         "or stop.",
         rich_help_panel=MODEL,
     ),
@@ -141,20 +159,24 @@ Cache = Annotated[
         "--cache",
         metavar="DIR",
         envvar="MONGE_CACHE",
-        help="Keep vectors and scores in this directory and use them in later runs; without it nothing is kept.",
+        help="Keep vectors and scores in this directory and use them in later runs; without it "
+        "nothing is kept.",
         rich_help_panel=KEEPING,
     ),
 ]
 NoCache = Annotated[
     bool,
-    typer.Option("--no-cache", help="Use no cache, even if MONGE_CACHE names one.", rich_help_panel=KEEPING),
+    typer.Option(
+        "--no-cache", help="Use no cache, even if MONGE_CACHE names one.", rich_help_panel=KEEPING
+    ),
 ]
 Stats = Annotated[
     list[str] | None,
     typer.Option(
         "--stats",
         metavar="FILE",
-        help="Take idf, means or baselines from a file that `monge fit` wrote, instead of fitting them on the texts; "
+        help="Take idf, means or baselines from a file that `monge fit` wrote, instead of fitting "
+        "them on the texts; "
         "repeatable for different kinds.",
         rich_help_panel=STATISTICS,
     ),
@@ -173,7 +195,8 @@ Statistic = Annotated[
     typer.Option(
         "--statistic",
         metavar="NAME",
-        help="How agreement is measured: pearson, spearman, kendall …; by default what the data set was published "
+        help="How agreement is measured: pearson, spearman, kendall …; by default what the data "
+        "set was published "
         "with.",
         rich_help_panel=STATISTICS,
     ),
@@ -181,22 +204,37 @@ Statistic = Annotated[
 Level = Annotated[
     str,
     typer.Option(
-        "--level", metavar="segment|system", help="Whether the judgements of segments or of whole systems are used."
+        "--level",
+        metavar="segment|system",
+        help="Whether the judgements of segments or of whole systems are used.",
     ),
 ]
 Resamples = Annotated[
     int,
     typer.Option(
-        "--resamples", metavar="N", help="How many bootstrap resamples an interval takes.", rich_help_panel=STATISTICS
+        "--resamples",
+        metavar="N",
+        help="How many bootstrap resamples an interval takes.",
+        rich_help_panel=STATISTICS,
     ),
 ]
 Confidence = Annotated[
     float,
-    typer.Option("--confidence", metavar="X", help="The confidence of the intervals.", rich_help_panel=STATISTICS),
+    typer.Option(
+        "--confidence",
+        metavar="X",
+        help="The confidence of the intervals.",
+        rich_help_panel=STATISTICS,
+    ),
 ]
 Seed = Annotated[
     int,
-    typer.Option("--seed", metavar="N", help="The seed of everything that is drawn.", rich_help_panel=STATISTICS),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        help="The seed of everything that is drawn.",
+        rich_help_panel=STATISTICS,
+    ),
 ]
 Output = Annotated[
     str | None,
@@ -212,7 +250,8 @@ SignatureForm = Annotated[
     typer.Option(
         "--signature-form",
         metavar="short|long",
-        help="How signatures are shown to people: short names the metric, what differs from its defaults, and digests; "
+        help="How signatures are shown to people: short names the metric, what differs from its "
+        "defaults, and digests; "
         "long spells everything out. Both can be replayed; JSON always has the long one.",
         rich_help_panel=OUTPUT,
     ),
@@ -221,7 +260,8 @@ Rescale = Annotated[
     bool,
     typer.Option(
         "--rescale",
-        help="Scale scores so that random pairs get 0 and equal texts 1. Short for --set scale=baseline.",
+        help="Scale scores so that random pairs get 0 and equal texts 1. Short for --set "
+        "scale=baseline.",
         rich_help_panel=STATISTICS,
     ),
 ]
@@ -230,7 +270,8 @@ Calibrate = Annotated[
     typer.Option(
         "--calibrate",
         metavar="unit|human",
-        help="Map scores to 0 … 1, 1 being best (unit), or to units of human z scores, with a model that was tuned on "
+        help="Map scores to 0 … 1, 1 being best (unit), or to units of human z scores, with a "
+        "model that was tuned on "
         "human scores, such as --model mt (human). Short for --set scale=unit|human.",
         rich_help_panel=STATISTICS,
     ),
@@ -241,16 +282,27 @@ Quiet = Annotated[
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Say what was read and how long each stage took.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--verbose",
+        "-v",
+        help="Say what was read and how long each stage took.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 
 def changes(
-    settings: list[str] | None, layers: str | None = None, precision: str | None = None, overlong: str | None = None
+    settings: list[str] | None,
+    layers: str | None = None,
+    precision: str | None = None,
+    overlong: str | None = None,
 ) -> tuple[str, ...]:
     """Return all changes of a command line as AXIS=VALUE texts, `--set` last."""
     short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
-    return (*(f"{key}={value}" for key, value in short.items() if value is not None), *(settings or ()))
+    return (
+        *(f"{key}={value}" for key, value in short.items() if value is not None),
+        *(settings or ()),
+    )
 
 
 def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
@@ -265,7 +317,11 @@ def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
 def formats(accepted: tuple[str, ...]) -> Any:
     """Return the option `--format` of a command that accepts these formats."""
     return typer.Option(
-        "--format", "-f", metavar="|".join(accepted), envvar="MONGE_FORMAT", help="The format of the output."
+        "--format",
+        "-f",
+        metavar="|".join(accepted),
+        envvar="MONGE_FORMAT",
+        help="The format of the output.",
     )
 
 

@@ -1,4 +1,6 @@
-"""Segments as a Parquet file: one row per segment, results and signatures in the metadata of the file."""
+"""Segments as a Parquet file: one row per segment, results and signatures in the metadata of the
+file.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,19 @@ def check_parquet(output: str | None) -> None:
     pyarrow()
 
 
-def write_parquet(results: Sequence[Result], output: str, *, version: str, texts: Texts | None = None) -> None:
+def write_parquet(
+    results: Sequence[Result], output: str, *, version: str, texts: Texts | None = None
+) -> None:
     """Write every segment of every result.
 
-    Columns: those of `segment_schema`, a part being null where a metric lacks it. The key `monge` of the file's
-    metadata has the version and the results as JSON.
+    Columns: those of `segment_schema`, a part being null where a metric lacks it. The key `monge`
+    of the file's metadata has the version and the results as JSON.
     """
     arrow, parquet = pyarrow()
     names = part_names(checked(results))
-    about = dumps({"monge": version, "results": [result.to_dict(segments=False) for result in results]})
+    about = dumps(
+        {"monge": version, "results": [result.to_dict(segments=False) for result in results]}
+    )
     schema = segment_schema(names, texts=texts is not None, metadata={"monge": about})
     rows = arrow_rows(results, names, texts)
     with whole_file(output) as place, parquet.ParquetWriter(str(place), schema) as file:

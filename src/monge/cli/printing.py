@@ -1,4 +1,6 @@
-"""Output of commands: results to standard output or a complete file, everything else to standard error."""
+"""Output of commands: results to standard output or a complete file, everything else to standard
+error.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ RESUME = "nothing is kept: with --cache DIR the same command goes on where it wa
 
 
 def check_output(name: str, formats: tuple[str, ...], output: str | None) -> None:
-    """Raise where the format is unknown or the file could not be written, before anything is scored.
+    """Raise where the format is unknown or the file could not be written, before anything is
+    scored.
 
     A page or a picture would fill a terminal with markup, so there it needs a file.
     """
@@ -35,7 +38,9 @@ def check_output(name: str, formats: tuple[str, ...], output: str | None) -> Non
     if output is not None:
         check_writable(output)
     elif name in DRAWN and sys.stdout.isatty():
-        raise UsageError(f"{name} is not for a terminal: give -o FILE.{name}, and open that file in a browser")
+        raise UsageError(
+            f"{name} is not for a terminal: give -o FILE.{name}, and open that file in a browser"
+        )
 
 
 def emit(text: str | Iterable[str], output: str | None) -> None:
@@ -51,11 +56,18 @@ def write_listing(study: Study, form: str, output: str | None = None) -> None:
     check_output(form, STUDY_FORMATS, output)
     from monge.render.table import render_study
 
-    emit(render_study(study, form, version="", colour=coloured(output), width=terminal_width(output)), output)
+    emit(
+        render_study(
+            study, form, version="", colour=coloured(output), width=terminal_width(output)
+        ),
+        output,
+    )
 
 
 def today() -> str:
-    """Return the day of the run, as pages show it; SOURCE_DATE_EPOCH overrides it, for reproducible files."""
+    """Return the day of the run, as pages show it; SOURCE_DATE_EPOCH overrides it, for reproducible
+    files.
+    """
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = float(epoch) if epoch.isdigit() else time.time()
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
@@ -67,7 +79,9 @@ def tell(message: str) -> None:
 
 
 def coloured(output: str | None = None) -> bool:
-    """Return whether text is coloured: at a terminal that is not dumb, unless NO_COLOR; always with FORCE_COLOR."""
+    """Return whether text is coloured: at a terminal that is not dumb, unless NO_COLOR; always with
+    FORCE_COLOR.
+    """
     if output is not None or os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":
@@ -81,7 +95,9 @@ def terminal_width(output: str | None = None) -> int | None:
 
 
 def bar_wanted(*, quiet: bool) -> bool:
-    """Return whether to show a progress bar: standard error is a terminal that can move its cursor."""
+    """Return whether to show a progress bar: standard error is a terminal that can move its
+    cursor.
+    """
     return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -98,8 +114,12 @@ def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
 
 
 @contextmanager
-def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
-    """Show a progress bar on standard error; yield a function that adds to its total, and one that advances it."""
+def progress(
+    *, show: bool
+) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
+    """Show a progress bar on standard error; yield a function that adds to its total, and one that
+    advances it.
+    """
     if not show:
         yield None, None
         return
@@ -107,7 +127,9 @@ def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[i
     from rich.progress import Progress
 
     # standard output is for results alone: the bar must not take it over
-    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
+    with Progress(
+        console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    ) as bar:
         task = bar.add_task("scoring", total=0)
         total = 0
 
@@ -148,7 +170,9 @@ class StudyProgress:
     verbose: bool = False
 
     def show_read(self, datasets: Sequence[Judged]) -> None:
-        """Show the warnings of the data sets that were read, and add their segments to the length of the bar."""
+        """Show the warnings of the data sets that were read, and add their segments to the length
+        of the bar.
+        """
         warn(list(dict.fromkeys(line for dataset in datasets for line in dataset.warnings)))
         counts = [len(group.segments) for dataset in datasets for group in dataset.groups.values()]
         if self.verbose:
@@ -158,8 +182,12 @@ class StudyProgress:
 
 
 @contextmanager
-def watching(*, quiet: bool, verbose: bool = False, folder: str | None = None) -> Iterator[StudyProgress]:
-    """Show the progress of a study on standard error, if that is a terminal; `folder` is its cache."""
+def watching(
+    *, quiet: bool, verbose: bool = False, folder: str | None = None
+) -> Iterator[StudyProgress]:
+    """Show the progress of a study on standard error, if that is a terminal; `folder` is its
+    cache.
+    """
     with (
         stage("read, encoded and scored", verbose=verbose),
         resumable(folder),

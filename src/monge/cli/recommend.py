@@ -19,11 +19,15 @@ def recommend(
         typer.Option(
             "--task",
             metavar="NAME",
-            help="What the texts are: translation, summaries, captions, data-to-text, similarity (two sentences that "
-            "mean the same), or quality-estimation (translations without references); all of them by default.",
+            help="What the texts are: translation, summaries, captions, data-to-text, similarity "
+            "(two sentences that "
+            "mean the same), or quality-estimation (translations without references); all of them "
+            "by default.",
         ),
     ] = None,
-    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="The language of the texts.")] = "en",
+    lang: Annotated[
+        str, typer.Option("--lang", metavar="CODE", help="The language of the texts.")
+    ] = "en",
     budget: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +49,9 @@ def recommend(
     output: options.Output = None,
     signature_form: options.SignatureForm = "short",
 ) -> None:
-    """Say which metric to take: agreement with people and cost, from results kept in this package."""
+    """Say which metric to take: agreement with people and cost, from results kept in this
+    package.
+    """
     check_output(output_format, STUDY_FORMATS, output)
     signed = options.signed(signature_form)
     figure_path = studies.check_figure(figure)
@@ -54,16 +60,29 @@ def recommend(
     from monge.render.table import render_study
 
     recommendation = recommended(task, lang=lang, budget=budget)
-    recommendations = recommendation.every if isinstance(recommendation, Overview) else (recommendation,)
+    recommendations = (
+        recommendation.every if isinstance(recommendation, Overview) else (recommendation,)
+    )
     plots = []
     if output_format == "html":
         from monge.report.recommendation import cost_plots
 
         plots = cost_plots(recommendations)
-    layout: dict[str, Any] = {"colour": coloured(output), "signed": signed, "width": terminal_width(output)}
+    layout: dict[str, Any] = {
+        "colour": coloured(output),
+        "signed": signed,
+        "width": terminal_width(output),
+    }
     title = f"Which metric for {task or 'which task'}?"
     emit(
-        render_study(recommendation, output_format, version=version("monge"), title=title, figures=plots, **layout),
+        render_study(
+            recommendation,
+            output_format,
+            version=version("monge"),
+            title=title,
+            figures=plots,
+            **layout,
+        ),
         output,
     )
     if figure_path is not None:

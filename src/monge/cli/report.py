@@ -33,7 +33,8 @@ class ReportInputOptions(option_groups.TextFileOptions):
         list[str] | None,
         typer.Argument(
             metavar="[RESULTS.json…|TABLE]",
-            help="Instead of -t and -r: what `monge score --with-texts`, `compare`, `evaluate` or `sensitivity` wrote "
+            help="Instead of -t and -r: what `monge score --with-texts`, `compare`, `evaluate` or "
+            "`sensitivity` wrote "
             "with -f json; or a table of texts to score.",
         ),
     ] = None
@@ -42,11 +43,19 @@ class ReportInputOptions(option_groups.TextFileOptions):
 
     def rows(self, *, quiet: bool) -> inputs.Rows:
         """Return the segments of a table or of parallel files."""
-        files = {option.name: getattr(self, option.name) for option in fields(option_groups.TextFileOptions)}
+        files = {
+            option.name: getattr(self, option.name)
+            for option in fields(option_groups.TextFileOptions)
+        }
         table = next(iter(self.files or ()), None)
-        files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
+        files_to_read = inputs.InputOptions(
+            **files, table=table, table_format=self.table_format, columns=self.columns
+        )
         if not self and table is None:
-            raise UsageError("nothing to report on: give -t HYPOTHESES and -r REFERENCES, a table, or saved results")
+            raise UsageError(
+                "nothing to report on: give -t HYPOTHESES and -r REFERENCES, a table, or saved "
+                "results"
+            )
         try:
             return inputs.read_input(files_to_read, purpose="report on", quiet=quiet)
         except Unreadable as error:
@@ -54,7 +63,9 @@ class ReportInputOptions(option_groups.TextFileOptions):
                 raise
             from monge.report.saved_results import ACCEPTED
 
-            raise Unreadable(f"{table} holds no results that monge saved ({ACCEPTED}); as a table: {error}") from None
+            raise Unreadable(
+                f"{table} holds no results that monge saved ({ACCEPTED}); as a table: {error}"
+            ) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +77,14 @@ class ReportOutputOptions:
         typer.Option(
             "--human",
             metavar="[NAME=]FILE[,lower]",
-            help="Human scores of the segments, shown beside those of the metrics: a table with columns system, id and "
+            help="Human scores of the segments, shown beside those of the metrics: a table with "
+            "columns system, id and "
             "score, or one number per line. Not every segment needs one.",
         ),
     ] = None
     title: Annotated[
-        str, typer.Option("--title", metavar="TEXT", help="The title; by default systems and metrics.")
+        str,
+        typer.Option("--title", metavar="TEXT", help="The title; by default systems and metrics."),
     ] = ""
     date: Annotated[
         str,
@@ -87,7 +100,8 @@ class ReportOutputOptions:
         typer.Option(
             "--plans",
             metavar="N",
-            help="How many plans (segments x systems x metrics) the page carries, of the segments that tell most; 0 is "
+            help="How many plans (segments x systems x metrics) the page carries, of the segments "
+            "that tell most; 0 is "
             "none, and faster.",
             rich_help_panel=options.OUTPUT,
         ),
@@ -116,7 +130,9 @@ def report(
     output_options: ReportOutputOptions,
     keep: option_groups.CacheOptions,
 ) -> None:
-    """Make one file that shows everything about some systems: ranking, differences, distributions, every segment."""
+    """Make one file that shows everything about some systems: ranking, differences, distributions,
+    every segment.
+    """
     check_output(output_options.output_format, FORMATS, output_options.output)
     signed = options.signed(output_options.signature_form)
     if output_options.plans < 0:
@@ -124,7 +140,9 @@ def report(
     human = output_options.given_human()
     saved = _read_saved(input_options)
     if saved and metric:
-        raise UsageError("-m is for texts to score: the metrics of saved results are those they were made with")
+        raise UsageError(
+            "-m is for texts to score: the metrics of saved results are those they were made with"
+        )
     from monge.evaluation.evaluate import Evaluation
     from monge.render.table import render_study
     from monge.report.document import render_report
@@ -132,13 +150,19 @@ def report(
     from monge.report.material import gathered, with_plans
     from monge.report.saved_results import scores_of, study_of
 
-    studies = [(path, loaded_study) for path, data in saved if (loaded_study := study_of(data, path)) is not None]
+    studies = [
+        (path, loaded_study)
+        for path, data in saved
+        if (loaded_study := study_of(data, path)) is not None
+    ]
     if studies:
         _check_alone(saved, studies, output_options)
         form, study = output_options.output_format, studies[0][1]
         figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
         emit(
-            render_study(study, form, version="", signed=signed, title=output_options.title, figures=figures),
+            render_study(
+                study, form, version="", signed=signed, title=output_options.title, figures=figures
+            ),
             output_options.output,
         )
         return
@@ -155,14 +179,19 @@ def report(
     most_plans = output_options.plans if output_options.output_format == "html" else 0
     material = with_plans(material, loaded, most=most_plans, replay=_replay(setup))
     emit(
-        render_report(material, output_options.output_format, version=version("monge"), signed=signed),
+        render_report(
+            material, output_options.output_format, version=version("monge"), signed=signed
+        ),
         output_options.output,
     )
     if not keep.quiet:
         for note in material.notes:
             tell(note)
         if output_options.output is not None and sys.stderr.isatty():
-            tell(f"{output_options.output}: {Path(output_options.output).stat().st_size / 1000:,.0f} kB")
+            tell(
+                f"{output_options.output}: "
+                f"{Path(output_options.output).stat().st_size / 1000:,.0f} kB"
+            )
 
 
 def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, Any]]]:
@@ -175,7 +204,10 @@ def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, 
     results = [(path, data) for path, data in read if data is not None]
     if results and len(results) < len(read):
         text_file = next(path for path, data in read if data is None)
-        raise UsageError(f"{text_file} holds no saved results, the other files do: give results, or texts to score")
+        raise UsageError(
+            f"{text_file} holds no saved results, the other files do: give results, or texts to "
+            f"score"
+        )
     if not results and len(read) > 1:
         remedy = "the outputs of systems: -t A -t B -r REF"
         raise UsageError(f"{len(read)} files, and none of them holds saved results; {remedy}")
@@ -183,18 +215,25 @@ def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, 
 
 
 def _check_alone(
-    saved: Sequence[object], studies: Sequence[tuple[str, Study]], output_options: ReportOutputOptions
+    saved: Sequence[object],
+    studies: Sequence[tuple[str, Study]],
+    output_options: ReportOutputOptions,
 ) -> None:
     """Raise where a study is given with other files, or with options that are about scores."""
     if len(saved) > 1:
-        raise UsageError(f"{studies[0][0]} is a study: a report shows one of them, or scores of one or more files")
+        raise UsageError(
+            f"{studies[0][0]} is a study: a report shows one of them, or scores of one or more "
+            f"files"
+        )
     if output_options.human is not None:
         raise UsageError("--human is for reports of scores: a study has its own human scores")
 
 
 def _replay(setup: option_groups.SetupOptions) -> Any:
     """Return a function that loads a metric by its signature, with the chosen model."""
-    return lambda line: api.replay(line, model=setup.model_name, device=setup.device, online=setup.online)
+    return lambda line: api.replay(
+        line, model=setup.model_name, device=setup.device, online=setup.online
+    )
 
 
 def _score_input(

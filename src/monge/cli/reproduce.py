@@ -29,7 +29,10 @@ class ClaimResamplingOptions:
     seed: Annotated[
         int,
         typer.Option(
-            "--seed", metavar="N", help="The seed of the bootstrap intervals.", rich_help_panel=options.STATISTICS
+            "--seed",
+            metavar="N",
+            help="The seed of the bootstrap intervals.",
+            rich_help_panel=options.STATISTICS,
         ),
     ] = 12345
     resamples: Annotated[
@@ -48,18 +51,24 @@ def reproduce(
     *,
     table: Annotated[
         str | None,
-        typer.Argument(metavar="[TABLE]", help="The name of a published table; without one, all tables are listed."),
+        typer.Argument(
+            metavar="[TABLE]",
+            help="The name of a published table; without one, all tables are listed.",
+        ),
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option("--data", metavar="DIR", help="The directory of the published judgements, at any depth."),
+        typer.Option(
+            "--data", metavar="DIR", help="The directory of the published judgements, at any depth."
+        ),
     ] = None,
     pairs: Annotated[
         str | None,
         typer.Option(
             "--pairs",
             metavar="cs-en,…",
-            help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or none.",
+            help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or "
+            "none.",
         ),
     ] = None,
     models: ModelOptions,
@@ -67,21 +76,32 @@ def reproduce(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Compute a published table again: what was reported, what comes out here, and what still holds."""
+    """Compute a published table again: what was reported, what comes out here, and what still
+    holds.
+    """
     output.check()
     from monge import papers
     from monge.evaluation import Run, Setup
 
     form, monge, width = output.output_format, version("monge"), terminal_width(output.output)
     if table is None:
-        emit(papers.render_tables(papers.listed(data), form, version=monge, width=width), output.output)
+        emit(
+            papers.render_tables(papers.listed(data), form, version=monge, width=width),
+            output.output,
+        )
         return
     paper_table = papers.table_named(table, data)
     if data is None:
         raise UsageError("give --data DIR: where the published judgements lie")
     if resamples.resamples < 0:
         raise UsageError(f"--resamples takes 0 or more, got {resamples.resamples}")
-    chosen = None if pairs is None else [] if pairs == "none" else [group.strip() for group in pairs.split(",")]
+    chosen = (
+        None
+        if pairs is None
+        else []
+        if pairs == "none"
+        else [group.strip() for group in pairs.split(",")]
+    )
     with engine.of_study(Run(output.folder)) as run:
         reproductions = [
             papers.reproduce(
@@ -94,4 +114,6 @@ def reproduce(
             ).to_dict()
             for model in models.model or ["auto"]
         ]
-    emit(papers.render_reproductions(reproductions, form, version=monge, width=width), output.output)
+    emit(
+        papers.render_reproductions(reproductions, form, version=monge, width=width), output.output
+    )

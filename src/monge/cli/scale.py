@@ -18,7 +18,12 @@ from monge.render.cells import number, span
 from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
-    from monge.cli.score import MetricOptions, ScoreInputOptions, ScoreOutputOptions, StatisticsOptions
+    from monge.cli.score import (
+        MetricOptions,
+        ScoreInputOptions,
+        ScoreOutputOptions,
+        StatisticsOptions,
+    )
     from monge.cluster import ClusterRequest, Outcome, ParallelFiles, Recipe
     from monge.cluster import Tables as Several
 
@@ -32,7 +37,9 @@ def score_on_ray(
     keep: option_groups.CacheOptions,
     scale: ScaleOptions,
 ) -> int:
-    """Score with the workers of Ray; parts go to -o, the results to standard output and to a file beside the parts."""
+    """Score with the workers of Ray; parts go to -o, the results to standard output and to a file
+    beside the parts.
+    """
     engine = scale.of_ray()
     from monge import cluster
 
@@ -54,21 +61,36 @@ def score_on_ray(
 
 
 def _request(
-    choice: MetricOptions, setup: option_groups.SetupOptions, output_options: ScoreOutputOptions, scale: ScaleOptions
+    choice: MetricOptions,
+    setup: option_groups.SetupOptions,
+    output_options: ScoreOutputOptions,
+    scale: ScaleOptions,
 ) -> ClusterRequest:
     from monge.cluster import SUFFIXES, ClusterRequest
 
     if output_options.output is None:
-        raise UsageError("--engine ray writes parts: give -o DIRECTORY, or -o FILE ending in .parquet, .jsonl or .tsv")
+        raise UsageError(
+            "--engine ray writes parts: give -o DIRECTORY, or -o FILE ending in .parquet, .jsonl "
+            "or .tsv"
+        )
     if output_options.dry_run:
         raise UsageError("--dry-run tells of a run on this machine: give it without --engine ray")
     by_name = SUFFIXES.get(Path(output_options.output).suffix)
-    form = output_options.output_format if output_options.output_format != "text" else by_name or "parquet"
+    form = (
+        output_options.output_format
+        if output_options.output_format != "text"
+        else by_name or "parquet"
+    )
     if by_name is not None and form != by_name:
         raise UsageError(f"-o {output_options.output} is no name for a file in the format {form}")
     seed = output_options.seed if output_options.interval else None
     return ClusterRequest(
-        output_options.output, form, output_options.with_texts, seed, scale.tolerant, output_options.fresh
+        output_options.output,
+        form,
+        output_options.with_texts,
+        seed,
+        scale.tolerant,
+        output_options.fresh,
     )
 
 
@@ -82,8 +104,18 @@ def _recipe(
     if choice.signature:
         loaded, expected = choice.load(setup, None)
         metrics = [(metric.name, metric.asked) for metric in loaded]
-    model_options = {"model": setup.model_name, "lang": setup.lang, "device": setup.device, "online": setup.online}
-    return Recipe(metrics, **model_options, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
+    model_options = {
+        "model": setup.model_name,
+        "lang": setup.lang,
+        "device": setup.device,
+        "online": setup.online,
+    }
+    return Recipe(
+        metrics,
+        **model_options,  # type: ignore[arg-type]
+        stats=corpora.stats,
+        idf=corpora.idf is not None,
+    ), expected
 
 
 def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
@@ -93,15 +125,23 @@ def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
 
     if texts.tables:
         if texts:
-            raise UsageError(f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give either")
+            raise UsageError(
+                f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give "
+                f"either"
+            )
         paths = [fetched(path, into) for path in texts.tables]
         if STDIN in paths and len(paths) > 1:
             raise UsageError("standard input (-) can be one table, not one of several")
         return Several(paths, texts.table_format, given_columns(texts.columns or ()))
     if not texts.hypotheses or not (texts.references or texts.source):
-        raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES or -s SOURCE, or tables")
+        raise UsageError(
+            "nothing to score: give -t HYPOTHESES and -r REFERENCES or -s SOURCE, or tables"
+        )
     source = None if texts.source is None else fetched(texts.source, into)
-    fetched_paths = [[fetched(path, into) for path in paths or ()] for paths in (texts.hypotheses, texts.references)]
+    fetched_paths = [
+        [fetched(path, into) for path in paths or ()]
+        for paths in (texts.hypotheses, texts.references)
+    ]
     return ParallelFiles(fetched_paths[0], fetched_paths[1], source)
 
 
@@ -129,5 +169,9 @@ def _show(outcome: Outcome, form: str, keep: option_groups.CacheOptions) -> None
     width, signed = terminal_width(), options.signed(form)
     sys.stdout.write(sheets_text([sheet], width=width, colour=coloured(), signed=signed))
     if not keep.quiet:
-        left_out = f"; {outcome.bad_rows} bad rows were left out, listed beside it" if outcome.bad_rows else ""
+        left_out = (
+            f"; {outcome.bad_rows} bad rows were left out, listed beside it"
+            if outcome.bad_rows
+            else ""
+        )
         tell(f"scores: {outcome.output}, results: {outcome.result}{left_out}")

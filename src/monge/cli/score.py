@@ -17,7 +17,17 @@ from monge.cli.engines import ScaleOptions
 from monge.cli.inputs import Columns, InputOptions, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
-from monge.cli.printing import bar_wanted, check_output, coloured, emit, progress, stage, tell, terminal_width, today
+from monge.cli.printing import (
+    bar_wanted,
+    check_output,
+    coloured,
+    emit,
+    progress,
+    stage,
+    tell,
+    terminal_width,
+    today,
+)
 from monge.datasets.lines import TextFile
 from monge.errors import UsageError
 from monge.metrics.labels import labels
@@ -45,7 +55,8 @@ class MetricOptions:
         typer.Option(
             "--references-rule",
             metavar="max|mean|first",
-            help="With several references: the best one counts (max), their mean, or the first; max unless the metric "
+            help="With several references: the best one counts (max), their mean, or the first; "
+            "max unless the metric "
             "says otherwise.",
             rich_help_panel=options.MODEL,
         ),
@@ -58,7 +69,8 @@ class MetricOptions:
         typer.Option(
             "--signature",
             metavar="SIGNATURE",
-            help="Compute again what a signature, long or short, says, instead of naming a metric; it is refused if "
+            help="Compute again what a signature, long or short, says, instead of naming a metric; "
+            "it is refused if "
             "the model or the statistics differ.",
         ),
     ] = None
@@ -84,7 +96,11 @@ class MetricOptions:
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
         if not self.signature:
-            setup.check(self.names, quiet=quiet, more=(*self._own(), *options.changes(None, overlong=self.overlong)))
+            setup.check(
+                self.names,
+                quiet=quiet,
+                more=(*self._own(), *options.changes(None, overlong=self.overlong)),
+            )
 
     @property
     def names(self) -> list[str]:
@@ -96,10 +112,15 @@ class MetricOptions:
         if self.signature:
             return [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
         changes, several = self.changes(setup), len(self.names) > 1
-        return [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in self.names]
+        return [
+            resolve(name, fitting(name, changes) if several else changes, setup.lang)
+            for name in self.names
+        ]
 
     def names_by_label(self, setup: option_groups.SetupOptions) -> dict[str, tuple[str, ...]]:
-        """Return the label of every metric in the results -> its other names: its name, and the text of `-m`."""
+        """Return the label of every metric in the results -> its other names: its name, and the
+        text of `-m`.
+        """
         specs = self.specs(setup)
         requested_names = [name for name, _ in specs] if self.signature else self.names
         names = zip(labels(specs), specs, requested_names, strict=True)
@@ -108,12 +129,18 @@ class MetricOptions:
     def load(
         self, setup: option_groups.SetupOptions, cache: str | None
     ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """Return the metrics with their models, and the digests that a replay must match; `cache` keeps vectors."""
+        """Return the metrics with their models, and the digests that a replay must match; `cache`
+        keeps vectors.
+        """
         if not self.signature:
             return [setup.bind(name, spec, cache) for name, spec in self.specs(setup)], None
-        again = partial(api.replay, model=setup.model_name, device=setup.device, online=setup.online)
+        again = partial(
+            api.replay, model=setup.model_name, device=setup.device, online=setup.online
+        )
         replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
-        return [metric for metric, _ in replayed], None if self.refit else [digests for _, digests in replayed]
+        return [metric for metric, _ in replayed], None if self.refit else [
+            digests for _, digests in replayed
+        ]
 
 
 @dataclass(frozen=True)
@@ -145,7 +172,9 @@ class ScoreOutputOptions:
 
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
-    segments: Annotated[bool, typer.Option("--segments", help="Show the score of every segment too.")] = False
+    segments: Annotated[
+        bool, typer.Option("--segments", help="Show the score of every segment too.")
+    ] = False
     with_texts: Annotated[
         bool,
         typer.Option(
@@ -155,7 +184,8 @@ class ScoreOutputOptions:
         ),
     ] = False
     interval: Annotated[
-        bool, typer.Option("--ci", help="Show a 95 % bootstrap interval of every score, over segments.")
+        bool,
+        typer.Option("--ci", help="Show a 95 % bootstrap interval of every score, over segments."),
     ] = False
     seed: options.Seed = 12345
     fail_under: Annotated[
@@ -163,7 +193,8 @@ class ScoreOutputOptions:
         typer.Option(
             "--fail-under",
             metavar="X|NAME=X,…",
-            help="Exit with 4 and name the worst segments where a score is worse than X: below it, or above it for a "
+            help="Exit with 4 and name the worst segments where a score is worse than X: below it, "
+            "or above it for a "
             "distance. NAME=X is for one metric.",
         ),
     ] = None
@@ -180,7 +211,8 @@ class ScoreOutputOptions:
         bool,
         typer.Option(
             "--dry-run",
-            help="Say what would be read, fitted and encoded, and about how long it takes; score and write nothing.",
+            help="Say what would be read, fitted and encoded, and about how long it takes; score "
+            "and write nothing.",
             rich_help_panel=options.KEEPING,
         ),
     ] = False
@@ -192,7 +224,9 @@ class ScoreOutputOptions:
         if self.output_format == "parquet" and not self.dry_run:
             check_parquet(self.output)
         if self.fresh and self.output is None:
-            raise UsageError("--fresh is about an interrupted run that writes a file: give it with -o FILE")
+            raise UsageError(
+                "--fresh is about an interrupted run that writes a file: give it with -o FILE"
+            )
 
     @property
     def streamed(self) -> bool:
@@ -208,7 +242,13 @@ class ScoreOutputOptions:
 
         system_texts = texts if self.with_texts else None
         with_segments = self.segments or self.with_texts
-        return View(version("monge"), with_segments, system_texts, options.signed(self.signature_form), today())
+        return View(
+            version("monge"),
+            with_segments,
+            system_texts,
+            options.signed(self.signature_form),
+            today(),
+        )
 
 
 @dataclass(frozen=True)
@@ -219,8 +259,10 @@ class ScoreInputOptions(option_groups.TextFileOptions):
         list[str] | None,
         typer.Argument(
             metavar="[TABLE]",
-            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in each of its columns "
-            "hypothesis, reference and source, and optional columns system and id. - is standard input. With --engine "
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in "
+            "each of its columns "
+            "hypothesis, reference and source, and optional columns system and id. - is standard "
+            "input. With --engine "
             "ray it may be a directory of parts, or several tables that follow each other.",
         ),
     ] = None
@@ -232,11 +274,14 @@ class ScoreInputOptions(option_groups.TextFileOptions):
         if self.tables and len(self.tables) > 1:
             first, second, *_ = self.tables
             raise UsageError(
-                f"{second} is a second table, and only --engine ray takes several; texts and references are given by "
+                f"{second} is a second table, and only --engine ray takes several; texts and "
+                f"references are given by "
                 f"options: -t {first} -r {second}"
             )
         table = self.tables[0] if self.tables else None
-        return InputOptions(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
+        return InputOptions(
+            self.hypotheses, self.references, self.source, table, self.table_format, self.columns
+        )
 
 
 @option_groups.flatten_options
@@ -280,7 +325,9 @@ def score(
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
         with stage("fitted, encoded and scored", verbose=keep.verbose):
             how = "count" if scale.tolerant else "fail"
-            results = _score_input(rows, loaded, expected, statistics.corpora(), output_options, keep, store, how)
+            results = _score_input(
+                rows, loaded, expected, statistics.corpora(), output_options, keep, store, how
+            )
             scored = _without_failed(rows, results)
         if output_options.interval:
             results = api.with_intervals(results, seed=output_options.seed)
@@ -306,21 +353,37 @@ def _score_input(
     with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        stream = _stream(loaded, texts=output_options.with_texts) if output_options.streamed else None
+        stream = (
+            _stream(loaded, texts=output_options.with_texts) if output_options.streamed else None
+        )
         watch = api.Watch(advance, stream)
         return api.score_segments(
-            loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch, on_error=on_error
+            loaded,
+            rows,
+            corpora=corpora,
+            expect=expected,
+            cache=store,
+            watch=watch,
+            on_error=on_error,
         )
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
     """Return the rows that were scored: texts are matched to scores by position."""
-    bad = {(result.system, failure["id"]) for result in results for failure in result.run.get("failed", ())}
+    bad = {
+        (result.system, failure["id"])
+        for result in results
+        for failure in result.run.get("failed", ())
+    }
     return [row for row in rows if (row.system, row.id) not in bad] if bad else rows
 
 
-def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Sequence[Segment], Scores], None]:
-    """Return a function that writes the segments of a window as soon as a metric has scored them."""
+def _stream(
+    metrics: Sequence[api.Metric], *, texts: bool
+) -> Callable[[int, Sequence[Segment], Scores], None]:
+    """Return a function that writes the segments of a window as soon as a metric has scored
+    them.
+    """
     from monge.render.results import segment_line, text_fields
 
     names = labels((metric.name, metric.asked) for metric in metrics)
@@ -357,13 +420,19 @@ def _emit(
     elif output_options.output_format == "parquet" and output_options.output is not None:
         write_parquet(results, output_options.output, version=view.version, texts=view.texts)
     elif output_options.output_format == "text" and output_options.output is None:
-        sys.stdout.write(results_text(results, width=terminal_width(), colour=coloured(), view=view))
+        sys.stdout.write(
+            results_text(results, width=terminal_width(), colour=coloured(), view=view)
+        )
     else:
-        emit(render_results(results, output_options.output_format, view=view), output_options.output)
+        emit(
+            render_results(results, output_options.output_format, view=view), output_options.output
+        )
 
 
 def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], view: View) -> None:
-    """Write the result lines at the end, and the segments of blends, which wait for their last member."""
+    """Write the result lines at the end, and the segments of blends, which wait for their last
+    member.
+    """
     from monge.render.results import result_line, results_jsonl
 
     for k, result in enumerate(results):
@@ -377,17 +446,27 @@ def _tell_tuning(metrics: Sequence[api.Metric], model: str, *, translated: bool)
     for metric in metrics:
         if metric.human_error is not None:
             off = f"{metric.human_error:.2f}"
-            tell(f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements held out in tuning")
+            tell(
+                f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements "
+                f"held out in tuning"
+            )
     by_vectors = any(isinstance(metric.asked, MetricSpec) for metric in metrics)
     if translated and by_vectors and model == "auto" and sys.stderr.isatty():
-        tell("for translations into English, --model mt agrees with people more than the plain model")
+        tell(
+            "for translations into English, --model mt agrees with people more than the plain model"
+        )
 
 
 def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
     """Tell which texts were truncated, and how much was encoded."""
-    cut = {result.system: result.run["truncated"] for result in results if result.run.get("truncated")}
+    cut = {
+        result.system: result.run["truncated"] for result in results if result.run.get("truncated")
+    }
     for system, count in cut.items():
-        tell(f"{system or 'texts'}: {count} text(s) longer than the model reads were cut (--on-overlong window|error)")
+        tell(
+            f"{system or 'texts'}: {count} text(s) longer than the model reads were cut "
+            f"(--on-overlong window|error)"
+        )
     work = next((result.work for result in results if result.work), None)
     if work and (verbose or sys.stderr.isatty()):
         tell(f"{work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)")

@@ -19,10 +19,13 @@ TOLERANCE = 1e-5
 
 def selfcheck(
     update: Annotated[
-        str | None, typer.Option("--update", hidden=True, help="Write the golden numbers to a file.")
+        str | None,
+        typer.Option("--update", hidden=True, help="Write the golden numbers to a file."),
     ] = None,
 ) -> int:
-    """Check that this installation gives the scores it should: every metric on the bundled example."""
+    """Check that this installation gives the scores it should: every metric on the bundled
+    example.
+    """
     scores = golden_scores()
     if update is not None:
         from monge.datasets.output import write_text
@@ -42,9 +45,13 @@ def selfcheck(
             if gap > TOLERANCE:
                 bad.append(f"{name} {system}: {score:.8f}, expected {golden:.8f}")
     if bad:
-        raise ModelError(f"{len(bad)} score(s) differ from the golden numbers: " + "; ".join(bad[:5]))
+        raise ModelError(
+            f"{len(bad)} score(s) differ from the golden numbers: " + "; ".join(bad[:5])
+        )
     count = sum(len(systems) for systems in scores.values())
-    sys.stdout.write(f"ok: {count} scores of {len(scores)} metrics, largest relative difference {worst:.1e}\n")
+    sys.stdout.write(
+        f"ok: {count} scores of {len(scores)} metrics, largest relative difference {worst:.1e}\n"
+    )
     return 0
 
 

@@ -32,10 +32,13 @@ class FactorOptions:
         typer.Option(
             "--factor",
             metavar="NAME,…|NAME=V,V,…",
-            help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as one, such as "
-            "subwords+punctuation; or any setting with its values, such as layers=4,5,6, stopwords=none,en,FILE "
+            help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as "
+            "one, such as "
+            "subwords+punctuation; or any setting with its values, such as layers=4,5,6, "
+            "stopwords=none,en,FILE "
             "({lang} "
-            "in the name stands for the language of the texts) or idf=off,references,random:4x2000,FILE. All five by "
+            "in the name stands for the language of the texts) or "
+            "idf=off,references,random:4x2000,FILE. All five by "
             "default; repeatable.",
         ),
     ] = None
@@ -43,7 +46,8 @@ class FactorOptions:
         bool,
         typer.Option(
             "--cross",
-            help="Also try all combinations of the factors, and tell which share of the variance each of them has.",
+            help="Also try all combinations of the factors, and tell which share of the variance "
+            "each of them has.",
         ),
     ] = False
     ddof: Annotated[
@@ -85,8 +89,8 @@ def sensitivity(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Measure how much preprocessing changes the agreement of metrics with human judgements, and whether the best
-    setting is more than noise.
+    """Measure how much preprocessing changes the agreement of metrics with human judgements, and
+    whether the best setting is more than noise.
     """
     output.check()
     figures.check()
@@ -107,11 +111,13 @@ def sensitivity(
     output.write(
         sensitivity_study,
         "sensitivity",
-        f"{studies.dataset_title(judgements)}: sensitivity of {', '.join(sensitivity_study.metrics)} to preprocessing",
+        f"{studies.dataset_title(judgements)}: sensitivity of "
+        f"{', '.join(sensitivity_study.metrics)} to preprocessing",
     )
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 
         tell_written(
-            sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format), quiet=output.quiet
+            sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format),
+            quiet=output.quiet,
         )

@@ -24,15 +24,24 @@ class AddressOptions:
 
     host: Annotated[
         str,
-        typer.Option("--host", metavar="ADDRESS", help="Listen at this address; any but loopback needs --token-file."),
+        typer.Option(
+            "--host",
+            metavar="ADDRESS",
+            help="Listen at this address; any but loopback needs --token-file.",
+        ),
     ] = "127.0.0.1"
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one.")
+        int,
+        typer.Option(
+            "--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one."
+        ),
     ] = 8000
     token_file: Annotated[
         str | None,
         typer.Option(
-            "--token-file", metavar="FILE", help="A file with one line that clients must show as bearer token."
+            "--token-file",
+            metavar="FILE",
+            help="A file with one line that clients must show as bearer token.",
         ),
     ] = None
 
@@ -41,7 +50,8 @@ class AddressOptions:
         if self.token_file is None:
             if not self._loopback():
                 raise UsageError(
-                    f"--host {self.host} can be reached from elsewhere: give --token-file FILE, whose line clients "
+                    f"--host {self.host} can be reached from elsewhere: give --token-file FILE, "
+                    f"whose line clients "
                     "must show as bearer token"
                 )
             return None
@@ -49,9 +59,14 @@ class AddressOptions:
             text = Path(self.token_file).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Unreadable(f"{self.token_file}: cannot be read ({error})") from None
-        if len(text) < LEAST_TOKEN or not text.isascii() or any(character.isspace() for character in text):
+        if (
+            len(text) < LEAST_TOKEN
+            or not text.isascii()
+            or any(character.isspace() for character in text)
+        ):
             raise UsageError(
-                f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII characters without spaces"
+                f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII "
+                f"characters without spaces"
             )
         return text
 
@@ -98,7 +113,9 @@ def serve(
     limit: Annotated[
         list[str] | None,
         typer.Option(
-            "--limit", metavar="NAME=VALUE", help="Change a limit of requests and jobs; GET /version lists them."
+            "--limit",
+            metavar="NAME=VALUE",
+            help="Change a limit of requests and jobs; GET /version lists them.",
         ),
     ] = None,
     state: Annotated[
@@ -111,7 +128,11 @@ def serve(
         ),
     ] = None,
     share: Annotated[
-        bool, typer.Option("--share/--no-share", help="Score requests that wait at the same time in one encoding pass.")
+        bool,
+        typer.Option(
+            "--share/--no-share",
+            help="Score requests that wait at the same time in one encoding pass.",
+        ),
     ] = True,
     quiet: options.Quiet = False,
 ) -> int:
@@ -135,7 +156,9 @@ def serve(
         limits=Limits().with_changes(limit or ()),
         state=Path(state) if state is not None else None,
         token=address.token(),
-        hosts=() if address.token_file else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
+        hosts=()
+        if address.token_file
+        else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
         share=share,
     )
     return run(config, address.host, address.port, sys.stderr, quiet=quiet)

@@ -1,4 +1,6 @@
-"""`monge signature parse|diff|from-bert-score`: what a signature says, where two differ; bert-score's hashes."""
+"""`monge signature parse|diff|from-bert-score`: what a signature says, where two differ;
+bert-score's hashes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ app = typer.Typer(
     **options.PLAIN,
 )
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
-Line = Annotated[str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")]
+Line = Annotated[
+    str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")
+]
 
 
 @app.command(cls=Verb, epilog=examples("signature parse"))
@@ -29,9 +33,17 @@ def parse(signature: Line, output_format: Format = "text", output: options.Outpu
     """Check a signature and print it, a setting a line, with its other form."""
     parsed, long, short = parse_signature(signature), full(signature), shortened(signature)
     fields = dict(long.fields)
-    data = {"metric": parsed.metric, "fields": fields, "spec": parsed.spec.written(), "short": short, "long": str(long)}
+    data = {
+        "metric": parsed.metric,
+        "fields": fields,
+        "spec": parsed.spec.written(),
+        "short": short,
+        "long": str(long),
+    }
     facts = {**fields, "in short": short, "in full": str(long)}
-    write_listing(Listing(data, [facts_sheet("", facts, ("field", "value"))]), output_format, output)
+    write_listing(
+        Listing(data, [facts_sheet("", facts, ("field", "value"))]), output_format, output
+    )
 
 
 @app.command(cls=Verb, epilog=examples("signature diff"))
@@ -49,22 +61,38 @@ def diff(
         return
     rows = tuple(tuple(map(Cell, values)) for values in differences)
     data = {key: [first, second] for key, first, second in differences}
-    write_listing(Listing(data, [Sheet("", ("field", "first", "second"), rows, words_behind=2)]), output_format, output)
+    write_listing(
+        Listing(data, [Sheet("", ("field", "first", "second"), rows, words_behind=2)]),
+        output_format,
+        output,
+    )
 
 
 @app.command("from-bert-score", cls=Verb, epilog=examples("signature from-bert-score"))
 def from_bert_score(
-    line: Annotated[str, typer.Argument(metavar="HASH", help="What bert-score printed with its scores, in quotes.")],
+    line: Annotated[
+        str,
+        typer.Argument(metavar="HASH", help="What bert-score printed with its scores, in quotes."),
+    ],
     output_format: Format = "text",
     output: options.Output = None,
 ) -> None:
-    """Say which settings a hash of bert-score means, the command that computes the same, and what it does not tell."""
+    """Say which settings a hash of bert-score means, the command that computes the same, and what
+    it does not tell.
+    """
     from monge.compat.bert_score_hash import parse_hash
 
     parsed = parse_hash(line)
-    data = {"metric": parsed.metric, "model": parsed.model, "command": parsed.command, "untold": parsed.untold}
+    data = {
+        "metric": parsed.metric,
+        "model": parsed.model,
+        "command": parsed.command,
+        "untold": parsed.untold,
+    }
     facts = {**parsed.facts(), "command": parsed.command}
     facts |= {f"not told {k}": untold_setting for k, untold_setting in enumerate(parsed.untold, 1)}
     write_listing(
-        Listing({**data, **parsed.facts()}, [facts_sheet("", facts, ("field", "value"))]), output_format, output
+        Listing({**data, **parsed.facts()}, [facts_sheet("", facts, ("field", "value"))]),
+        output_format,
+        output,
     )

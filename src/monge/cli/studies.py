@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import option_groups, options
-from monge.cli.printing import StudyProgress, check_output, coloured, emit, terminal_width, today, watching
+from monge.cli.printing import (
+    StudyProgress,
+    check_output,
+    coloured,
+    emit,
+    terminal_width,
+    today,
+    watching,
+)
 from monge.datasets.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -26,7 +34,8 @@ if TYPE_CHECKING:
 Dataset = Annotated[
     str,
     typer.Argument(
-        help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), or `table` for a "
+        help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), "
+        "or `table` for a "
         "table of "
         "your own with a column of human scores."
     ),
@@ -34,7 +43,10 @@ Dataset = Annotated[
 Figure = Annotated[
     str | None,
     typer.Option(
-        "--figure", metavar="FILE.svg|.png", help="Draw the curves into this file.", rich_help_panel=options.OUTPUT
+        "--figure",
+        metavar="FILE.svg|.png",
+        help="Draw the curves into this file.",
+        rich_help_panel=options.OUTPUT,
     ),
 ]
 Models = Annotated[
@@ -42,7 +54,8 @@ Models = Annotated[
     typer.Option(
         "--model",
         metavar="NAME|DIR",
-        help="A model that gives the vectors: a directory, a file of word vectors, or a name; repeatable.",
+        help="A model that gives the vectors: a directory, a file of word vectors, or a name; "
+        "repeatable.",
         rich_help_panel=options.MODEL,
     ),
 ]
@@ -51,7 +64,8 @@ Switches = Annotated[
     typer.Option(
         "--switch",
         metavar="NAME=VALUE",
-        help="How a data set is read, where it can be read in several ways; given twice, it is read both ways.",
+        help="How a data set is read, where it can be read in several ways; given twice, it is "
+        "read both ways.",
         rich_help_panel=options.INPUT,
     ),
 ]
@@ -93,14 +107,23 @@ class StudyOutputOptions(option_groups.CacheOptions):
         figures: Sequence[str] = (),
         charts: Sequence[str] = (),
     ) -> None:
-        """Write the result of a study; a page has the title and the day, the figures, the tables, the charts."""
+        """Write the result of a study; a page has the title and the day, the figures, the tables,
+        the charts.
+        """
         from monge.render.table import render_study
 
         colour, signed = coloured(self.output), options.signed(self.signature_form)
-        form, monge, headed = self.output_format, version("monge"), f"{title}, {today()}" if title else ""
+        form, monge, headed = (
+            self.output_format,
+            version("monge"),
+            f"{title}, {today()}" if title else "",
+        )
         layout: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
         layout |= {"figures": figures, "charts": charts}
-        emit(render_study(result, form, version=monge, width=terminal_width(self.output), **layout), self.output)
+        emit(
+            render_study(result, form, version=monge, width=terminal_width(self.output), **layout),
+            self.output,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +174,15 @@ def task_of(judgements: Any, **more: Any) -> Task:
 
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
     same = {name: value for name, value in vars(judgements).items() if name in names}
-    return Task(pairs=judgements.groups, columns=given_columns(judgements.columns or ()), **same, **more)
+    return Task(
+        pairs=judgements.groups, columns=given_columns(judgements.columns or ()), **same, **more
+    )
 
 
 def check_figure(path: str | None) -> Path | None:
-    """Return the file of `--figure`; raise where it could not be drawn, before anything is scored."""
+    """Return the file of `--figure`; raise where it could not be drawn, before anything is
+    scored.
+    """
     if path is None:
         return None
     from monge.report import check_figures
@@ -167,13 +194,24 @@ def check_figure(path: str | None) -> Path | None:
 
 
 def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Parse `--switch name=value` (true, false, a number, or a word) into a reading per combination of values."""
+    """Parse `--switch name=value` (true, false, a number, or a word) into a reading per combination
+    of values.
+    """
     values_by_name: dict[str, list[Any]] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals:
             raise UsageError(f"--switch takes NAME=VALUE, got {text!r}")
         key = name.strip().replace("-", "_")
-        parsed = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
+        parsed = (
+            value == "true"
+            if value in ("true", "false")
+            else int(value)
+            if value.isdigit()
+            else value
+        )
         values_by_name[key] = list(dict.fromkeys([*values_by_name.get(key, []), parsed]))
-    return [dict(zip(values_by_name, values, strict=True)) for values in product(*values_by_name.values())]
+    return [
+        dict(zip(values_by_name, values, strict=True))
+        for values in product(*values_by_name.values())
+    ]

@@ -20,21 +20,32 @@ def submit(
         str,
         typer.Argument(
             metavar="DIR",
-            help="A test set in the layout of mt-metrics-eval: sources, references, system-outputs.",
+            help="A test set in the layout of mt-metrics-eval: sources, references, "
+            "system-outputs.",
         ),
     ],
-    folder: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the score files go.")],
+    folder: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="Where the score files go.")
+    ],
     metric: options.Metrics = None,
     pairs: Annotated[
-        str | None, typer.Option("--pairs", metavar="NAME,…", help="Only these language pairs; all by default.")
+        str | None,
+        typer.Option(
+            "--pairs", metavar="NAME,…", help="Only these language pairs; all by default."
+        ),
     ] = None,
     test_set: Annotated[
-        str, typer.Option("--test-set", metavar="NAME", help="Which test set, where DIR holds several: wmt23.")
+        str,
+        typer.Option(
+            "--test-set", metavar="NAME", help="Which test set, where DIR holds several: wmt23."
+        ),
     ] = "",
     reference: Annotated[
         str,
         typer.Option(
-            "--reference", metavar="NAME|all", help="One reference, or all at once; by default each by itself."
+            "--reference",
+            metavar="NAME|all",
+            help="One reference, or all at once; by default each by itself.",
         ),
     ] = "",
     setup: option_groups.SetupOptions,
@@ -46,16 +57,28 @@ def submit(
     from monge.compat.mt_metrics_eval import submit as scored
 
     changes, several = setup.changes(), len(names) > 1
-    specs = [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names]
+    specs = [
+        resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names
+    ]
     loaded = [setup.bind(*name_and_spec) for name_and_spec in specs]
-    pair_names = [pair.strip() for pair in pairs.split(",") if pair.strip()] if pairs is not None else None
+    pair_names = (
+        [pair.strip() for pair in pairs.split(",") if pair.strip()] if pairs is not None else None
+    )
     with progress(show=bar_wanted(quiet=quiet)) as (grow, advance):
         watch = api.Watch(advance)
         submission = scored(
-            loaded, data, pairs=pair_names, test_set=test_set, reference=reference, watch=watch, grow=grow
+            loaded,
+            data,
+            pairs=pair_names,
+            test_set=test_set,
+            reference=reference,
+            watch=watch,
+            grow=grow,
         )
     written = submission.write(Path(folder))
     if not quiet:
-        for name in sorted({system_scores.metric for system_scores in submission.scored if system_scores.turned}):
+        for name in sorted(
+            {system_scores.metric for system_scores in submission.scored if system_scores.turned}
+        ):
             tell(f"{name}: lower is better, so its scores are written with their sign turned")
         tell(f"{len(written)} files below {folder}")

@@ -17,17 +17,26 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
     dataset: Annotated[
         str,
         typer.Argument(
-            help="The published data set on which a value is chosen, such as wmt16 (`monge data` lists them), "
+            help="The published data set on which a value is chosen, such as wmt16 (`monge data` "
+            "lists them), "
             "several joined by +, or `table`."
         ),
     ]
     test: Annotated[
         str | None,
-        typer.Option("--test", metavar="DATASET", help="Another data set, on which the chosen value is tried."),
+        typer.Option(
+            "--test",
+            metavar="DATASET",
+            help="Another data set, on which the chosen value is tried.",
+        ),
     ] = None
     test_data: Annotated[
         str | None,
-        typer.Option("--test-data", metavar="DIR", help="The directory of that data set, if it is not --data."),
+        typer.Option(
+            "--test-data",
+            metavar="DIR",
+            help="The directory of that data set, if it is not --data.",
+        ),
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
@@ -43,7 +52,8 @@ def sweep(
         typer.Option(
             "--vary",
             metavar="AXIS.FIELD=V,V,…",
-            help="A setting and the values it takes, such as layers=1..12 or transport.temperature=0.02,0.1; given "
+            help="A setting and the values it takes, such as layers=1..12 or "
+            "transport.temperature=0.02,0.1; given "
             "several times, all combinations are tried.",
         ),
     ],
@@ -54,7 +64,9 @@ def sweep(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Try many values of a setting against human judgements, choose the best, and check it on other data."""
+    """Try many values of a setting against human judgements, choose the best, and check it on other
+    data.
+    """
     output.check()
     figure_path = studies.check_figure(figure)
     from monge import evaluation
@@ -66,7 +78,9 @@ def sweep(
         test = replace(
             task,
             dataset=options_given.test,
-            data=options_given.test_data if options_given.test_data is not None else options_given.data,
+            data=options_given.test_data
+            if options_given.test_data is not None
+            else options_given.data,
         )
     names = metric or ["twmd"]
     setup.check(names, quiet=output.quiet)
@@ -86,7 +100,9 @@ def sweep(
 
         curves = sweep_curves(sweep_study)
     targets = listed([variation.target for variation in sweep_study.variations])
-    output.write(sweep_study, "sweep", f"{sweep_study.development}: {listed(names)} over {targets}", curves)
+    output.write(
+        sweep_study, "sweep", f"{sweep_study.development}: {listed(names)} over {targets}", curves
+    )
     if figure_path is not None:
         from monge.report import sweep_figure
 

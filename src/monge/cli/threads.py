@@ -7,18 +7,24 @@ from math import ceil
 from pathlib import Path
 
 VARIABLE = "OMP_NUM_THREADS"
-MOST = 16  # a guess: batches of 2,000 pieces are small for more, but no machine of ours has them to measure
+# a guess: batches of 2,000 pieces are small for more, but no machine of ours has them to measure
+MOST = 16
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def worth(cores: int, allowed: int, quota: str = "") -> int | None:
     """Return the number of threads, or None where the default, one per physical core, is right.
 
-    `cores` are those of the machine, `allowed` those this process may run on, `quota` what a container has of
-    them: 'MICROSECONDS PERIOD' or 'max PERIOD', which the usual choice does not see.
+    `cores` are those of the machine, `allowed` those this process may run on, `quota` what a
+    container has of them: 'MICROSECONDS PERIOD' or 'max PERIOD', which the usual choice does not
+    see.
     """
     most, _, period = quota.partition(" ")
-    share = max(ceil(int(most) / int(period)), 1) if most.isdigit() and period.strip().isdigit() else cores
+    share = (
+        max(ceil(int(most) / int(period)), 1)
+        if most.isdigit() and period.strip().isdigit()
+        else cores
+    )
     usable = min(cores, allowed, share)
     return min(usable, MOST) if usable < cores or usable > MOST else None
 

@@ -30,29 +30,38 @@ class LearningOptions:
         typer.Option(
             "--train",
             metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
-            help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, 'similarity:stsb(split=train)', "
-            "nli:FILE, paraphrase:FILE, distil:DATASET. Objectives: score, correlation, rank, similarity, paraphrase, "
-            "nli, distil; in brackets pairs, human, text, sample, batch, or a switch of the data set; with distil "
-            "also teacher (the teacher reads the rows of that group, such as en) and neighbours (so many nearest texts "
+            help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
+            "'similarity:stsb(split=train)', "
+            "nli:FILE, paraphrase:FILE, distil:DATASET. Objectives: score, correlation, rank, "
+            "similarity, paraphrase, "
+            "nli, distil; in brackets pairs, human, text, sample, batch, or a switch of the data "
+            "set; with distil "
+            "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
+            "(so many nearest texts "
             "are paired with each).",
         ),
     ]
     dev: Annotated[
         str,
         typer.Option(
-            "--dev", metavar="DATASET|FRACTION", help="Judgements to choose by: a data set, or a part held out."
+            "--dev",
+            metavar="DATASET|FRACTION",
+            help="Judgements to choose by: a data set, or a part held out.",
         ),
     ] = "0.1"
     human: Annotated[
         str | None,
-        typer.Option("--human", metavar="COLUMN", help="The column of human scores, where there are several."),
+        typer.Option(
+            "--human", metavar="COLUMN", help="The column of human scores, where there are several."
+        ),
     ] = None
     grades: Annotated[
         str | None,
         typer.Option(
             "--grades",
             metavar="germeval|GRADE=COSINE,…",
-            help="With paraphrase: what cosine each grade stands for; germeval is 4=.85,3.5=.70,3=.50 … 1=.05.",
+            help="With paraphrase: what cosine each grade stands for; germeval is "
+            "4=.85,3.5=.70,3=.50 … 1=.05.",
         ),
     ] = None
     method: Annotated[
@@ -60,10 +69,13 @@ class LearningOptions:
         typer.Option(
             "--method",
             metavar="lora|last|all|mix",
-            help="What learns: low-rank changes of the weights, the last blocks, all weights, or how layers are mixed.",
+            help="What learns: low-rank changes of the weights, the last blocks, all weights, or "
+            "how layers are mixed.",
         ),
     ] = "lora"
-    rank: Annotated[int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")] = 8
+    rank: Annotated[
+        int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")
+    ] = 8
     blocks: Annotated[
         int,
         typer.Option(
@@ -74,12 +86,18 @@ class LearningOptions:
         ),
     ] = 0
     epochs: Annotated[
-        int, typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements.")
+        int,
+        typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements."),
     ] = 3
-    rate: Annotated[float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")] = 5e-4
-    batch: Annotated[int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")] = 32
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")
+    ] = 5e-4
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")
+    ] = 32
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
+        int,
+        typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start."),
     ] = 12345
 
 
@@ -89,18 +107,24 @@ class TeacherOptions:
 
     teacher: Annotated[
         str | None,
-        typer.Option("--teacher", metavar="METRIC", help="With distil: the metric whose scores are learned."),
+        typer.Option(
+            "--teacher", metavar="METRIC", help="With distil: the metric whose scores are learned."
+        ),
     ] = None
     teacher_model: Annotated[
         str | None,
         typer.Option(
-            "--teacher-model", metavar="NAME|DIR", help="The model of the teacher, such as a larger tuned one."
+            "--teacher-model",
+            metavar="NAME|DIR",
+            help="The model of the teacher, such as a larger tuned one.",
         ),
     ] = None
     teacher_alike: Annotated[
         float,
         typer.Option(
-            "--teacher-alike", metavar="X", help="The weight of learning how alike the teacher finds any two sentences."
+            "--teacher-alike",
+            metavar="X",
+            help="The weight of learning how alike the teacher finds any two sentences.",
         ),
     ] = 0.0
 
@@ -112,13 +136,17 @@ class ResumeOptions:
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Say what would be done and how long it takes.", rich_help_panel=options.KEEPING
+            "--dry-run",
+            help="Say what would be done and how long it takes.",
+            rich_help_panel=options.KEEPING,
         ),
     ] = False
     fresh: Annotated[
         bool,
         typer.Option(
-            "--fresh", help="Begin anew instead of going on with an unfinished run.", rich_help_panel=options.KEEPING
+            "--fresh",
+            help="Begin anew instead of going on with an unfinished run.",
+            rich_help_panel=options.KEEPING,
         ),
     ] = False
     quiet: options.Quiet = False
@@ -128,18 +156,26 @@ class ResumeOptions:
 def tune(
     *,
     metric: Annotated[
-        str, typer.Argument(metavar="METRIC", help="The metric to tune through, such as twmd or bertscore.")
+        str,
+        typer.Argument(
+            metavar="METRIC", help="The metric to tune through, such as twmd or bertscore."
+        ),
     ],
     learning: LearningOptions,
     judgements: option_groups.JudgementOptions,
     teaching: TeacherOptions,
     setup: option_groups.SetupOptions,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
+        str,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="The directory that the adapter is written to."
+        ),
     ],
     going: ResumeOptions,
 ) -> None:
-    """Tune a model on human judgements through a metric; the result is a small adapter beside the model."""
+    """Tune a model on human judgements through a metric; the result is a small adapter beside the
+    model.
+    """
     from monge.tuning import estimate
     from monge.tuning import tune as run
 
@@ -153,7 +189,8 @@ def tune(
         held = tuned.card["held_out"]
         before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
-            f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} before, "
+            f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} "
+            f"before, "
             f"{held['agreement']:.4f} after; use it with --model {output}\n"
         )
 
@@ -182,19 +219,29 @@ def _plan(
 ) -> Plan:
     from monge.tuning import Method, Plan, Schedule, Teacher
 
-    unused = {"--lang": setup.lang, "--online": setup.online, "--device": setup.device not in ("auto", "cpu")}
+    unused = {
+        "--lang": setup.lang,
+        "--online": setup.online,
+        "--device": setup.device not in ("auto", "cpu"),
+    }
     wrong = next((name for name, is_given in unused.items() if is_given), None)
     if wrong is not None:
-        raise UsageError(f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out")
+        raise UsageError(
+            f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out"
+        )
     if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
-        raise UsageError("--teacher-model and --teacher-alike say more about --teacher METRIC: give that too")
+        raise UsageError(
+            "--teacher-model and --teacher-alike say more about --teacher METRIC: give that too"
+        )
     try:
         dev: str | float = float(learning.dev)
     except ValueError:
         dev = learning.dev
     teacher = None
     if teaching.teacher is not None:
-        teacher = Teacher(teaching.teacher, teaching.teacher_model or "auto", teaching.teacher_alike)
+        teacher = Teacher(
+            teaching.teacher, teaching.teacher_model or "auto", teaching.teacher_alike
+        )
     return Plan(
         metric,
         learning.train,
@@ -227,12 +274,19 @@ def _show_progress_line(*, show: bool) -> Iterator[Callable[[Told], None]]:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as bar:
+    with Progress(
+        *columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False
+    ) as bar:
         task = bar.add_task("tuning")
 
         def show_progress(progress: Told) -> None:
             loss = "" if progress.loss is None else f"loss {progress.loss:.3f}"
             agreed = "" if progress.agreement is None else f"agreement {progress.agreement:.3f}"
-            bar.update(task, completed=progress.step, total=progress.steps, description=f"tuning  {loss}  {agreed}")
+            bar.update(
+                task,
+                completed=progress.step,
+                total=progress.steps,
+                description=f"tuning  {loss}  {agreed}",
+            )
 
         yield show_progress

@@ -1,4 +1,6 @@
-"""Scoring by many workers: Ray scores blocks of the input; the results equal those of one machine."""
+"""Scoring by many workers: Ray scores blocks of the input; the results equal those of one
+machine.
+"""
 
 from monge.cluster.blocks import SegmentInput
 from monge.cluster.calls import score_dataset

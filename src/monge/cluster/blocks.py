@@ -1,8 +1,9 @@
-"""Split the input of a run into blocks of whole windows, one file per block, that any worker can read.
+"""Split the input of a run into blocks of whole windows, one file per block, that any worker can
+read.
 
-Windows depend on all rows before them, so the driver cuts them in one scan. They are the windows of a run on one
-machine. The same scan reports bad rows, counts the systems, and marks the rows whose references or source come for the
-first time: idf counts only these.
+Windows depend on all rows before them, so the driver cuts them in one scan. They are the windows of
+a run on one machine. The same scan reports bad rows, counts the systems, and marks the rows whose
+references or source come for the first time: idf counts only these.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
 ROWS, LARGEST, SHARE = 128, 32, 16
-"""A block ends with the window in which it reaches `ROWS` rows or 1/`SHARE` of the rows before it, whichever is more,
-and at most `LARGEST` times `ROWS`: few rows are shared evenly among workers, and many rows need few blocks."""
+"""A block ends with the window in which it reaches `ROWS` rows or 1/`SHARE` of the rows before it,
+whichever is more, and at most `LARGEST` times `ROWS`: few rows are shared evenly among workers, and
+many rows need few blocks."""
 
 BadRowHandler = Callable[[str], None]
 """Called with file, line and reason of a row that cannot be read."""
@@ -45,15 +47,17 @@ class SegmentInput(Protocol):
         """Sizes and times of the files, to detect changes; None if a file is a stream."""
 
     def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
-        """Yield every segment; `bad` is called for rows that cannot be read, which are errors without it."""
+        """Yield every segment; `bad` is called for rows that cannot be read, which are errors
+        without it.
+        """
 
 
 @dataclass(frozen=True)
 class Block:
     """A number of whole windows of the input.
 
-    at: the position of its first row; windows: the number of rows per window; start: the number of segments per system
-    before this block; sha256: the digest of its file.
+    at: the position of its first row; windows: the number of rows per window; start: the number of
+    segments per system before this block; sha256: the digest of its file.
     """
 
     number: int
@@ -82,11 +86,13 @@ class StagedInput:
         return sum(block.rows for block in self.blocks)
 
 
-def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | None, firsts: bool) -> StagedInput:
+def stage_input(
+    rows: Iterator[LocatedSegment], folder: Path, *, side: str | None, firsts: bool
+) -> StagedInput:
     """Split the rows of an input into blocks below a folder.
 
-    `side` is the side that all metrics compare with, None where they differ; `firsts` marks the references and sources
-    that come for the first time.
+    `side` is the side that all metrics compare with, None where they differ; `firsts` marks the
+    references and sources that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with FirstTextMarker(folder, enabled=firsts) as first_marks:
@@ -105,9 +111,13 @@ def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | Non
         def close(start: Mapping[str, int]) -> Mapping[str, int]:
             if block_fields:
                 data = _AS_JSON.encode(block_fields).encode()
-                write_atomically(block_file(folder, len(blocks)), lambda path: path.write_bytes(data))
+                write_atomically(
+                    block_file(folder, len(blocks)), lambda path: path.write_bytes(data)
+                )
                 at = blocks[-1].at + blocks[-1].rows if blocks else 0
-                blocks.append(Block(len(blocks), at, tuple(windows), start, sha256(data).hexdigest()))
+                blocks.append(
+                    Block(len(blocks), at, tuple(windows), start, sha256(data).hexdigest())
+                )
                 block_fields.clear()
                 windows.clear()
             return dict(system_counts)
@@ -121,7 +131,15 @@ def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | Non
                 for _ in positions:
                     row, file, line = waiting.popleft()
                     system_counts[row.system] += 1
-                    fields = [row.id, row.hypothesis, row.references, row.source, row.system, file, line]
+                    fields = [
+                        row.id,
+                        row.hypothesis,
+                        row.references,
+                        row.source,
+                        row.system,
+                        file,
+                        line,
+                    ]
                     block_fields.append(fields)
                     yield row
                 windows.append(len(positions))
@@ -134,7 +152,9 @@ def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | Non
         first_marks.write(sum(system_counts.values()))
     if not blocks:
         raise DataError("there is nothing to score: no segments")
-    return StagedInput(summary, blocks, sha256("".join(block.sha256 for block in blocks).encode()).hexdigest())
+    return StagedInput(
+        summary, blocks, sha256("".join(block.sha256 for block in blocks).encode()).hexdigest()
+    )
 
 
 def block_file(folder: Path, number: int) -> Path:

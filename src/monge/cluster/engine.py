@@ -19,17 +19,21 @@ from monge.errors import InvalidSetting, MissingExtra, UsageError
 LOOPBACK = "127.0.0.1"
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0"}
 _LOCAL_ENVIRONMENT = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""Environment of any Ray: no usage statistics are sent. Environment of a Ray that monge starts: workers run at normal
-priority, and Ray listens on the loopback address only (it would replace 127.0.0.1 by an address that others reach)."""
+"""Environment of any Ray: no usage statistics are sent. Environment of a Ray that monge starts:
+workers run at normal priority, and Ray listens on the loopback address only (it would replace
+127.0.0.1 by an address that others reach)."""
 DEATHS = 4
 """How often Ray starts a task whose worker dies."""
 STORE = 128 << 20
-"""Bytes of the object store of a Ray that monge starts: only one small report per block passes through it."""
+"""Bytes of the object store of a Ray that monge starts: only one small report per block passes
+through it.
+"""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Where a run is computed: the address of a running Ray, or None to start one here; workers; threads per worker.
+    """Where a run is computed: the address of a running Ray, or None to start one here; workers;
+    threads per worker.
 
     `workers` 0 means as many as there are processors.
     """
@@ -40,7 +44,9 @@ class Engine:
 
     def __post_init__(self) -> None:
         if self.workers < 0 or self.threads < 1:
-            raise InvalidSetting(f"workers and threads are numbers from 1 on, got {self.workers} and {self.threads}")
+            raise InvalidSetting(
+                f"workers and threads are numbers from 1 on, got {self.workers} and {self.threads}"
+            )
 
 
 def check_ray(address: str | None = None) -> Any:
@@ -60,7 +66,9 @@ def check_ray(address: str | None = None) -> Any:
 
 @contextmanager
 def connect(engine: Engine) -> Iterator[int]:
-    """Join a Ray, or start a local one that is shut down at the end; yield the number of workers."""
+    """Join a Ray, or start a local one that is shut down at the end; yield the number of
+    workers.
+    """
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
@@ -77,7 +85,11 @@ def _start_or_join(ray: Any, engine: Engine) -> None:
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     if engine.address is None:
         processors = (engine.workers or _processors()) * engine.threads
-        local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
+        local = {
+            "include_dashboard": False,
+            "_node_ip_address": LOOPBACK,
+            "object_store_memory": STORE,
+        }
         ray.init(address="local", num_cpus=processors, **local, **quiet)
         return
     try:
@@ -89,13 +101,19 @@ def _start_or_join(ray: Any, engine: Engine) -> None:
 
 @contextmanager
 def connect_in_background(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
-    """Run `connect` in a thread while the input is read; the future gives the number of workers with loaded models."""
+    """Run `connect` in a thread while the input is read; the future gives the number of workers
+    with loaded models.
+    """
     stack = ExitStack()
 
     def start_workers() -> int:
         workers = stack.enter_context(connect(engine))
-        if engine.address is None:  # a model that cannot be loaded is met again with the first block
-            for _ in map_on_ray(load_models, [(recipe,)] * workers, workers=workers, threads=engine.threads):
+        if (
+            engine.address is None
+        ):  # a model that cannot be loaded is met again with the first block
+            for _ in map_on_ray(
+                load_models, [(recipe,)] * workers, workers=workers, threads=engine.threads
+            ):
                 pass
         return workers
 
@@ -103,18 +121,23 @@ def connect_in_background(engine: Engine, recipe: Recipe) -> Iterator[Future[int
         try:
             yield thread.submit(start_workers)
         finally:
-            thread.submit(stack.close).result()  # Ray waits five seconds if another thread ends it than began it
+            thread.submit(
+                stack.close
+            ).result()  # Ray waits five seconds if another thread ends it than began it
 
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_blocks(job: PassJob, blocks: Sequence[Block], *, workers: int) -> Generator[dict[str, Any], None, None]:
-    """Run blocks on Ray; yield a report per block as it finishes, none for a block whose worker died `DEATHS` times.
+def run_blocks(
+    job: PassJob, blocks: Sequence[Block], *, workers: int
+) -> Generator[dict[str, Any], None, None]:
+    """Run blocks on Ray; yield a report per block as it finishes, none for a block whose worker
+    died `DEATHS` times.
 
-    Blocks are tasks, not actors: worker processes stay alive from pass to pass and keep their models. The largest
-    blocks go first, so that all workers finish at about the same time.
+    Blocks are tasks, not actors: worker processes stay alive from pass to pass and keep their
+    models. The largest blocks go first, so that all workers finish at about the same time.
     """
     import ray
 
@@ -124,18 +147,21 @@ def run_blocks(job: PassJob, blocks: Sequence[Block], *, workers: int) -> Genera
         for number, outcome in outcomes:
             if not isinstance(outcome, Exception):
                 yield outcome
-            elif isinstance(outcome, ray.exceptions.RayTaskError):  # it did not come as far as the block
+            elif isinstance(
+                outcome, ray.exceptions.RayTaskError
+            ):  # it did not come as far as the block
                 yield report_failure(largest_first[number], outcome.cause)
 
 
 def map_on_ray(
     work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, workers: int, threads: int
 ) -> Generator[tuple[int, Any], None, None]:
-    """Call `work` with each tuple of arguments on Ray; yield the number of each call with its result or Ray's error.
+    """Call `work` with each tuple of arguments on Ray; yield the number of each call with its
+    result or Ray's error.
 
-    Each call is a task of Ray, which starts it up to `DEATHS` times if a worker or its node dies. If the workers fill
-    the cluster, as many tasks again are queued in Ray, so that no worker waits for the next one. Closing the generator
-    cancels the tasks that are still running.
+    Each call is a task of Ray, which starts it up to `DEATHS` times if a worker or its node dies.
+    If the workers fill the cluster, as many tasks again are queued in Ray, so that no worker waits
+    for the next one. Closing the generator cancels the tasks that are still running.
     """
     import ray
 

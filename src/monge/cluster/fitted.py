@@ -1,4 +1,6 @@
-"""Corpus statistics of a run on a cluster: workers fit them block by block, the driver adds them up."""
+"""Corpus statistics of a run on a cluster: workers fit them block by block, the driver adds them
+up.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
-    """Return statistics by system for each member that compares vectors, fitted per block and added up."""
+    """Return statistics by system for each member that compares vectors, fitted per block and added
+    up.
+    """
     vectors = vector_members(run.metrics)
     if not vectors:
         return []
@@ -34,7 +38,8 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
         stored_stats = [CorpusStats.from_dict(stats) for stats in stored["statistics"]]
         return [{system: stored_stats[k] for system, k in places} for places in stored["of"]]
     requests = fit.assign_corpora(vectors, systems, run.corpora)
-    texts = partial(fit.iter_run_texts, (), {(name, ""): lines for name, lines in run.corpora.files.items()},
+    texts = partial(fit.iter_run_texts, (),
+        {(name, ""): lines for name, lines in run.corpora.files.items()},
                     fit.collect_corpora(requests))  # fmt: skip
     jobs, means = fit.list_count_jobs(requests), fit.list_sum_jobs(requests)
     counts: list[DocumentCounts] = list(fit.count_documents(jobs, texts).values())
@@ -46,7 +51,9 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
     sums: list[VectorSum] = []
     if means:
         sums = list(
-            fit.sum_vectors(means, fit.make_count_stats(requests, counts_of_jobs), texts, Encoding(vectors)).values()
+            fit.sum_vectors(
+                means, fit.make_count_stats(requests, counts_of_jobs), texts, Encoding(vectors)
+            ).values()
         )
         complete_blocks(replace(run, job=replace(run.job, kind=SUM, counts=counts)))
         sums = _add_records(run, SUM, sums, VectorSum.from_dict)
@@ -54,20 +61,31 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
     by_member = _add_ranges(run, fit.collect_statistics(vectors, systems, run.corpora, fitted))
     distinct = {id(stats): stats for by_system in by_member for stats in by_system.values()}
     places = {key: k for k, key in enumerate(distinct)}
-    of = [[[system, places[id(stats)]] for system, stats in by_system.items()] for by_system in by_member]
-    write_json(run.folder.statistics, {"statistics": [stats.to_dict() for stats in distinct.values()], "of": of})
+    of = [
+        [[system, places[id(stats)]] for system, stats in by_system.items()]
+        for by_system in by_member
+    ]
+    write_json(
+        run.folder.statistics,
+        {"statistics": [stats.to_dict() for stats in distinct.values()], "of": of},
+    )
     return by_member
 
 
 def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
-    """Return the statistics with fitted ranges for the members of blends, unless statistics were given."""
+    """Return the statistics with fitted ranges for the members of blends, unless statistics were
+    given.
+    """
     if run.corpora.stats is not None or all("" in metric.members for metric in run.metrics):
         return fitted
     complete_blocks(replace(run, job=replace(run.job, kind=RANGE, fitted=fitted)))
     total: dict[tuple[int, str], CorpusStats] = {}
     for record in run.folder.records(RANGE, len(run.staged.blocks)):
         for entry in record["found"]:
-            key, block_ranges = (entry["metric"], entry["system"]), CorpusStats.from_dict(entry["ranges"])
+            key, block_ranges = (
+                (entry["metric"], entry["system"]),
+                CorpusStats.from_dict(entry["ranges"]),
+            )
             total[key] = total[key] + block_ranges if key in total else block_ranges
     with_ranges: list[StatsBySystem] = []
     fitted_members = iter(fitted)
@@ -78,7 +96,10 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
             stats = dict(next(fitted_members))
             for system in stats if name else ():
                 if (k, system) not in total:
-                    raise DataError(f"{metric.name}: no pair with words on both sides to fit the range of {name} from")
+                    raise DataError(
+                        f"{metric.name}: no pair with words on both sides to fit the range of "
+                        f"{name} from"
+                    )
                 ranges = total[k, system].ranges
                 pair = cast("TransportMetric", member).identity.pair
                 stats[system] = replace(stats[system], ranges={pair: ranges[pair]})
@@ -93,18 +114,24 @@ def _add_records(
     for record in run.folder.records(pass_kind, len(run.staged.blocks)):
         additions = record["found"]
         totals = (
-            [total + read(addition) for total, addition in zip(totals, additions, strict=True)] if additions else totals
+            [total + read(addition) for total, addition in zip(totals, additions, strict=True)]
+            if additions
+            else totals
         )
     return totals
 
 
 def check_replay(run: ClusterRun, stats: Sequence[StatsBySystem]) -> None:
-    """Raise if statistics do not fit a metric, or differ from those that a replayed signature names."""
+    """Raise if statistics do not fit a metric, or differ from those that a replayed signature
+    names.
+    """
     member_stats = iter(stats)
     for k, metric in enumerate(run.metrics):
         own = {name: next(member_stats) for name, member in metric.members.items() if member.reads}
         for system in run.staged.summary.systems:
-            by_member = {name: stats[system] for name, stats in own.items()} or {"": CorpusStats("")}
+            by_member = {name: stats[system] for name, stats in own.items()} or {
+                "": CorpusStats("")
+            }
             metric_stats = merge_member_stats(by_member, run.corpora.stats)
             if run.corpora.stats is not None:
                 metric.check_stats(metric_stats)

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a worker makes the metrics of a run: from names and settings, with a model that it loads itself.
+    """How a worker makes the metrics of a run: from names and settings, with a model that it loads
+    itself.
 
-    identities: the expected identity of each metric, with the digests of its model; corpora: names of texts that idf
-    is fitted on, other than those of the run; idf: whether one of them replaces the corpus of every metric.
+    identities: the expected identity of each metric, with the digests of its model; corpora: names
+    of texts that idf is fitted on, other than those of the run; idf: whether one of them replaces
+    the corpus of every metric.
     """
 
     metrics: Sequence[tuple[str, Spec]]
@@ -40,12 +42,20 @@ class Recipe:
 
     def bind_metrics(self) -> list[Scorer]:
         """Load the metrics with their models; raise if they differ from those of the driver."""
-        model_options = {"model": self.model, "lang": self.lang, "device": self.device, "online": self.online}
+        model_options = {
+            "model": self.model,
+            "lang": self.lang,
+            "device": self.device,
+            "online": self.online,
+        }
         metrics = [api.bind(name, spec, **model_options) for name, spec in self.metrics]  # type: ignore[arg-type]
         scorers = [api.with_corpus(metric.scorer, self.worker_corpora)[0] for metric in metrics]
         for scorer, expected_identity in zip(scorers, self.identities, strict=False):
             if identity(scorer) != expected_identity:
-                raise ModelError(f"{scorer.name}: this worker has another model, library or version than the driver")
+                raise ModelError(
+                    f"{scorer.name}: this worker has another model, library or version than the "
+                    f"driver"
+                )
         return scorers
 
     @property
@@ -63,10 +73,11 @@ class Recipe:
 class PassJob:
     """A pass over the blocks of a run.
 
-    pass_id: a unique name of this pass in this start of the run; kind: one of `folder.PASSES`; names: the files of the
-    input; counts: the document counts that weigh units while vectors are summed; fitted: statistics by system for each
-    member that compares vectors; form: the format of the parts; seed: of the interval, None without one; tolerant:
-    whether bad rows are counted instead of ending the run; threads: per worker.
+    pass_id: a unique name of this pass in this start of the run; kind: one of `folder.PASSES`;
+    names: the files of the input; counts: the document counts that weigh units while vectors are
+    summed; fitted: statistics by system for each member that compares vectors; form: the format of
+    the parts; seed: of the interval, None without one; tolerant: whether bad rows are counted
+    instead of ending the run; threads: per worker.
     """
 
     pass_id: str
@@ -86,7 +97,12 @@ class PassJob:
 
 def vector_members(metrics: Sequence[Scorer]) -> list[TransportMetric]:
     """Return the members of metrics that compare vectors, in the order of a run."""
-    return [cast("TransportMetric", member) for metric in metrics for member in metric.members.values() if member.reads]
+    return [
+        cast("TransportMetric", member)
+        for metric in metrics
+        for member in metric.members.values()
+        if member.reads
+    ]
 
 
 def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scorer]:
@@ -95,9 +111,13 @@ def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scor
 
 
 def identity(metric: Scorer) -> str:
-    """Return a text of all that a score depends on besides texts and statistics: settings, model, libraries, code."""
+    """Return a text of all that a score depends on besides texts and statistics: settings, model,
+    libraries, code.
+    """
     fingerprints = [
-        cast("TransportMetric", member).identity.fingerprint if member.reads else member.fingerprint(CorpusStats(""))
+        cast("TransportMetric", member).identity.fingerprint
+        if member.reads
+        else member.fingerprint(CorpusStats(""))
         for member in metric.members.values()
     ]
     return repr((version("monge"), code_digest(), metric.name, fingerprints))
@@ -108,5 +128,11 @@ def check_scalable(metrics: Sequence[Scorer]) -> None:
     for metric in metrics:
         for member in metric.members.values():
             if member.block != 1:
-                needs = "all segments of a system" if member.block == 0 else f"{member.block} neighbours"
-                raise UsageError(f"{metric.name} scores {needs} together: run it without --engine ray")
+                needs = (
+                    "all segments of a system"
+                    if member.block == 0
+                    else f"{member.block} neighbours"
+                )
+                raise UsageError(
+                    f"{metric.name} scores {needs} together: run it without --engine ray"
+                )

@@ -1,4 +1,6 @@
-"""Write the scores of a block to a file: one row per segment and metric, in the order of the input."""
+"""Write the scores of a block to a file: one row per segment and metric, in the order of the
+input.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,16 @@ def check_format(form: str, *, texts: bool) -> None:
     if form not in FORMATS:
         raise InvalidSetting(f"--engine ray writes parts as {', '.join(FORMATS)}, got {form!r}")
     if texts and form == "tsv":
-        raise InvalidSetting("--engine ray writes texts beside scores as parquet or jsonl, not as tsv")
+        raise InvalidSetting(
+            "--engine ray writes texts beside scores as parquet or jsonl, not as tsv"
+        )
 
 
 @dataclass(frozen=True)
 class BlockScores:
-    """The scores of a block: results per system and metric, and the places of the rows of each system."""
+    """The scores of a block: results per system and metric, and the places of the rows of each
+    system.
+    """
 
     results: Sequence[Result]
     places: Mapping[str, Sequence[int]]
@@ -57,15 +63,22 @@ class BlockScores:
         schema = segment_schema(self.names, texts=texts)
         if not self.results:
             return schema.empty_table()
-        places = np.concatenate([np.asarray(self.places[result.system], dtype=np.int64) for result in self.results])
+        places = np.concatenate(
+            [np.asarray(self.places[result.system], dtype=np.int64) for result in self.results]
+        )
         plain = segment_schema(self.names, texts=False)
-        tables = [arrow.Table.from_pydict(arrow_columns(result, self.names), schema=plain) for result in self.results]
+        tables = [
+            arrow.Table.from_pydict(arrow_columns(result, self.names), schema=plain)
+            for result in self.results
+        ]
         order = np.argsort(places, kind="stable")
         table = arrow.concat_tables(tables).take(order)
         if texts:
             text_rows = [text_fields(self.segments[place]) for place in places[order].tolist()]
             for field in list(schema)[len(table.schema) :]:
-                table = table.append_column(field, arrow.array([row.get(field.name) for row in text_rows], field.type))
+                table = table.append_column(
+                    field, arrow.array([row.get(field.name) for row in text_rows], field.type)
+                )
         return table
 
 
@@ -79,7 +92,8 @@ def write_part(place: Path, form: str, scored: BlockScores, *, texts: bool) -> N
     with place.open("w", encoding="utf-8", newline="\n") as file:
         if form == "jsonl":
             file.writelines(
-                segment_line({"metric": metric, "system": system}, row) + "\n" for metric, system, row in rows
+                segment_line({"metric": metric, "system": system}, row) + "\n"
+                for metric, system, row in rows
             )
         else:
             file.write(tsv_line(tsv_head(names)))

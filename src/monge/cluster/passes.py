@@ -1,4 +1,6 @@
-"""Run the passes of a study as tasks of Ray; a pass scores rows with metrics that share an encoder."""
+"""Run the passes of a study as tasks of Ray; a pass scores rows with metrics that share an
+encoder.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from monge.types import Result, Segment
 
 ATTEMPTS = 3
 Pass = tuple[Sequence[api.Metric], Sequence[Segment], Mapping[str, Iterable[str]]]
-"""Metrics, the rows that they score in one encoding pass, and the texts that idf comes from by name."""
+"""Metrics, the rows that they score in one encoding pass, and the texts that idf comes from by
+name.
+"""
 Passes = Callable[[Sequence[Pass]], Iterator[tuple[int, list[Result]]]]
 """A function that scores passes and yields the number and results of each as it finishes."""
 
@@ -58,7 +62,9 @@ def _run_task(task: _Task) -> dict[str, Any]:
 
 @contextmanager
 def passes_on_ray(engine: Engine) -> Iterator[Passes]:
-    """Yield a function that scores passes with the workers of Ray; the results equal those of this process."""
+    """Yield a function that scores passes with the workers of Ray; the results equal those of this
+    process.
+    """
     with connect(engine) as workers:
 
         def score_passes(passes: Sequence[Pass]) -> Iterator[tuple[int, list[Result]]]:
@@ -69,7 +75,9 @@ def passes_on_ray(engine: Engine) -> Iterator[Passes]:
             for _ in range(ATTEMPTS):
                 numbers = sorted(missing)
                 calls = [(tasks[number],) for number in numbers]
-                with closing(map_on_ray(_run_task, calls, workers=workers, threads=engine.threads)) as reports:
+                with closing(
+                    map_on_ray(_run_task, calls, workers=workers, threads=engine.threads)
+                ) as reports:
                     for place, report in reports:
                         number = numbers[place]
                         if isinstance(report, Exception):
@@ -83,7 +91,10 @@ def passes_on_ray(engine: Engine) -> Iterator[Passes]:
                             yield number, [_result(result) for result in report["results"]]
                 if not missing:
                     return
-            raise MongeError(f"{len(missing)} of {len(tasks)} passes failed {ATTEMPTS} times ({why[min(missing)]})")
+            raise MongeError(
+                f"{len(missing)} of {len(tasks)} passes failed {ATTEMPTS} times "
+                f"({why[min(missing)]})"
+            )
 
         yield score_passes
 
@@ -92,7 +103,13 @@ def _task(study_pass: Pass, threads: int) -> _Task:
     metrics, rows, corpora = study_pass
     recipes = [(metric.name, metric.asked, metric.home) for metric in metrics]
     identities = [identity(metric.scorer) for metric in metrics]
-    return _Task(recipes, identities, tuple(rows), {name: list(texts) for name, texts in corpora.items()}, threads)
+    return _Task(
+        recipes,
+        identities,
+        tuple(rows),
+        {name: list(texts) for name, texts in corpora.items()},
+        threads,
+    )
 
 
 def _result(data: Mapping[str, Any]) -> Result:

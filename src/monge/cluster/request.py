@@ -18,9 +18,10 @@ SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
 class ClusterRequest:
     """The output of a run: where it is written, and how.
 
-    output: a directory for the parts, or one file; form: the format of the parts; texts: whether texts are written
-    beside scores; seed: of the intervals, None without them; tolerant: whether bad rows are left out and counted;
-    fresh: whether the files of another run are removed; expect: the digests that a replay must meet, per metric.
+    output: a directory for the parts, or one file; form: the format of the parts; texts: whether
+    texts are written beside scores; seed: of the intervals, None without them; tolerant: whether
+    bad rows are left out and counted; fresh: whether the files of another run are removed; expect:
+    the digests that a replay must meet, per metric.
     """
 
     output: str | Path
@@ -42,13 +43,19 @@ class ClusterRequest:
         return Folder(f"{self.output}.partial" if self.is_single_file else self.output)
 
     def is_done(self, pass_kind: str, block: Block, *, read: bool) -> bool:
-        """Return whether a pass has finished a block; one with bad rows counts only if `tolerant`."""
-        return self.folder.is_done(pass_kind, block.number, self.form, read=read, tolerant=self.tolerant)
+        """Return whether a pass has finished a block; one with bad rows counts only if
+        `tolerant`.
+        """
+        return self.folder.is_done(
+            pass_kind, block.number, self.form, read=read, tolerant=self.tolerant
+        )
 
 
 @dataclass(frozen=True)
 class ClusterProgress:
-    """Progress callbacks: `began` with a pass and its number of rows, `block_done` with a pass and a block's report."""
+    """Progress callbacks: `began` with a pass and its number of rows, `block_done` with a pass and
+    a block's report.
+    """
 
     began: Callable[[str, int], None] = lambda pass_kind, rows: None
     block_done: Callable[[str, Mapping[str, Any]], None] = lambda pass_kind, block_done: None
@@ -56,7 +63,9 @@ class ClusterProgress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results in the form of the JSON output, the number of rows left out, and the paths of the files."""
+    """The results in the form of the JSON output, the number of rows left out, and the paths of the
+    files.
+    """
 
     results: Sequence[Mapping[str, Any]]
     bad_rows: int

@@ -1,4 +1,6 @@
-"""A pass over all blocks of a run: failed blocks are retried; a block that keeps failing is an error or is counted."""
+"""A pass over all blocks of a run: failed blocks are retried; a block that keeps failing is an
+error or is counted.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ClusterRun:
-    """A run whose input is staged, with what all its passes share; `workers` is the number of workers."""
+    """A run whose input is staged, with what all its passes share; `workers` is the number of
+    workers.
+    """
 
     metrics: Sequence[Scorer]
     corpora: api.Corpora
@@ -46,7 +50,9 @@ class ClusterRun:
 
 
 def complete_blocks(run: ClusterRun) -> None:
-    """Run every block that has no finished record; a block that keeps failing is an error, or its rows count as bad."""
+    """Run every block that has no finished record; a block that keeps failing is an error, or its
+    rows count as bad.
+    """
     pass_kind, is_done = run.job.kind, partial(run.request.is_done, run.job.kind)
     run = replace(run, job=replace(run.job, pass_id=f"{uuid4()}"))
     missing = [block for block in run.staged.blocks if not is_done(block, read=True)]
@@ -75,10 +81,14 @@ def complete_blocks(run: ClusterRun) -> None:
 
 
 def count_in_process(run: ClusterRun) -> None:
-    """Count blocks in this process until workers are ready; stop at a block that fails and leave it to them."""
+    """Count blocks in this process until workers are ready; stop at a block that fails and leave it
+    to them.
+    """
     if run.workers.done():
         return
-    missing = [block for block in run.staged.blocks if not run.request.is_done(COUNT, block, read=True)]
+    missing = [
+        block for block in run.staged.blocks if not run.request.is_done(COUNT, block, read=True)
+    ]
     run.watch.began(COUNT, sum(block.rows for block in missing))
     with open_block_runner(run.job) as run_block:
         for block in missing:
@@ -94,18 +104,36 @@ def _give_up_block(run: ClusterRun, block: Block, why: str) -> None:
     (_, file, line), (_, last_file, last_line) = rows[0], rows[-1]
     message = f"{names[file]}:{line} to {names[last_file]}:{last_line}: given up ({why})"
     if not run.request.tolerant:
-        raise MongeError(f"{message}; what was done is kept in {run.folder.path}: the same command goes on from there")
-    bad = [{"file": names[file], "line": line, "why": f"its block was given up: {why}"} for _, file, line in rows]
-    write_json(run.folder.record(run.job.kind, block.number), {"lost": True, "found": [], "sums": [], "bad": bad})
+        raise MongeError(
+            f"{message}; what was done is kept in {run.folder.path}: the same command goes on from "
+            f"there"
+        )
+    bad = [
+        {"file": names[file], "line": line, "why": f"its block was given up: {why}"}
+        for _, file, line in rows
+    ]
+    write_json(
+        run.folder.record(run.job.kind, block.number),
+        {"lost": True, "found": [], "sums": [], "bad": bad},
+    )
 
 
 def _carry_over_lost(run: ClusterRun, blocks: Sequence[Block]) -> set[int]:
-    """Record the blocks that an earlier pass gave up as given up by this one; return their numbers."""
+    """Record the blocks that an earlier pass gave up as given up by this one; return their
+    numbers.
+    """
     lost = set()
     for block in blocks:
-        earlier = [read_json(run.folder.record(pass_kind, block.number)) for pass_kind in (COUNT, SUM, RANGE)]
+        earlier = [
+            read_json(run.folder.record(pass_kind, block.number))
+            for pass_kind in (COUNT, SUM, RANGE)
+        ]
         record = next(
-            (earlier_record for earlier_record in earlier if earlier_record is not None and earlier_record.get("lost")),
+            (
+                earlier_record
+                for earlier_record in earlier
+                if earlier_record is not None and earlier_record.get("lost")
+            ),
             None,
         )
         if record is not None:

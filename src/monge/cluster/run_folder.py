@@ -1,4 +1,5 @@
-"""The directory of a run: its manifest, the blocks of its input, fitted statistics, the parts, and their records.
+"""The directory of a run: its manifest, the blocks of its input, fitted statistics, the parts, and
+their records.
 
 OUT/.monge-run         marks the directory as one that monge made
 OUT/manifest.json      settings and input of the run: a run with others is refused
@@ -55,7 +56,9 @@ class Folder:
         return self.path / "work" / "new-blocks"
 
     def drop_new_blocks(self) -> None:
-        """Remove newly cut blocks that are not the input of this run; the blocks of the run stay."""
+        """Remove newly cut blocks that are not the input of this run; the blocks of the run
+        stay.
+        """
         shutil.rmtree(self.new_blocks, ignore_errors=True)
 
     def take_new_blocks(self) -> None:
@@ -97,15 +100,21 @@ class Folder:
         return self.path / _HOMES[pass_kind] / f"{block:06d}.json"
 
     def open_run(self, settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
-        """Create or reopen the run with these settings and return its manifest; raise if another run is here."""
+        """Create or reopen the run with these settings and return its manifest; raise if another
+        run is here.
+        """
         manifest = self.path / "manifest.json"
         begun = read_json(manifest)
         try:
             inside = sorted(path.name for path in self.path.iterdir()) if self.path.exists() else []
         except OSError as error:
-            raise UsageError(f"{self.path}: expected a directory for the parts ({error.strerror})") from None
+            raise UsageError(
+                f"{self.path}: expected a directory for the parts ({error.strerror})"
+            ) from None
         if inside and not self._is_ours(begun):
-            raise UsageError(f"{self.path} holds {inside[0]} and no run of monge: give -o another directory")
+            raise UsageError(
+                f"{self.path} holds {inside[0]} and no run of monge: give -o another directory"
+            )
         if inside and (fresh or begun is None or "input" not in begun):
             if begun is None and manifest.is_file() and not fresh:
                 raise UsageError(f"{manifest} is no manifest of a run{_FRESH}")
@@ -117,8 +126,14 @@ class Folder:
             changed = next((name for name in {**stored["settings"], **settings}
                           if stored["settings"].get(name) != settings.get(name)), None)  # fmt: skip
             if changed is not None:
-                was, now = (_shorten(run_settings.get(changed)) for run_settings in (stored["settings"], settings))
-                raise UsageError(f"{self.path} holds a run with other settings: {changed} was {was}, is {now}{_FRESH}")
+                was, now = (
+                    _shorten(run_settings.get(changed))
+                    for run_settings in (stored["settings"], settings)
+                )
+                raise UsageError(
+                    f"{self.path} holds a run with other settings: {changed} was {was}, is "
+                    f"{now}{_FRESH}"
+                )
         _make_directory(self.path)
         if not self.mark.is_file():
             write_atomically(self.mark, lambda path: path.write_text(_MARKED, "utf-8"))
@@ -149,7 +164,14 @@ class Folder:
                 if _OWN.fullmatch(path.name):
                     path.unlink(missing_ok=True)
         shutil.rmtree(self.path / "work", ignore_errors=True)
-        run_files = self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json", self.mark
+        run_files = (
+            self.result,
+            self.bad_rows,
+            self.index,
+            self.statistics,
+            self.path / "manifest.json",
+            self.mark,
+        )
         for path in run_files:
             path.unlink(missing_ok=True)
         for directory in (self.path / "parts", self.path / "records", self.path):
@@ -157,15 +179,20 @@ class Folder:
                 directory.rmdir()
 
     def remove_temporary_files(self) -> None:
-        """Remove the files that only the run needed, and the temporary files of workers that were killed."""
+        """Remove the files that only the run needed, and the temporary files of workers that were
+        killed.
+        """
         shutil.rmtree(self.path / "work", ignore_errors=True)
         for home in ("parts", "records"):
             for leftover in (self.path / home).glob(".*"):
                 if _OWN.fullmatch(leftover.name):
                     leftover.unlink(missing_ok=True)
 
-    def is_done(self, pass_kind: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
-        """Return whether a pass has finished a block; `read` also compares the checksum of its part.
+    def is_done(
+        self, pass_kind: str, block: int, suffix: str, *, read: bool, tolerant: bool
+    ) -> bool:
+        """Return whether a pass has finished a block; `read` also compares the checksum of its
+        part.
 
         A block whose bad rows were left out counts as finished only if `tolerant`.
         """
@@ -186,7 +213,9 @@ class Folder:
         for block in range(blocks):
             record = read_json(self.record(pass_kind, block))
             if record is None:
-                raise UsageError(f"{self.record(pass_kind, block)} is gone: the same command makes it again")
+                raise UsageError(
+                    f"{self.record(pass_kind, block)} is gone: the same command makes it again"
+                )
             yield record
 
 

@@ -1,4 +1,6 @@
-"""A run on a cluster: split the input, count, sum, score, merge; a restarted run computes only what is missing."""
+"""A run on a cluster: split the input, count, sum, score, merge; a restarted run computes only what
+is missing.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +52,14 @@ def score(
         recipe = replace(recipe, model=str(Path(recipe.model).absolute()))
     with connect_in_background(engine, recipe) as workers:
         recipe, metrics, corpora = _resolve(recipe, corpora)
-        manifest = request.folder.open_run(_settings(recipe, corpora, request, engine), fresh=request.fresh)
+        manifest = request.folder.open_run(
+            _settings(recipe, corpora, request, engine), fresh=request.fresh
+        )
         staged = _stage(segments_input, metrics, corpora, manifest, request, watch)
         metrics = bind_sides(metrics, staged.summary.sides)
-        check_first_segments(metrics, staged.summary.first, lambda texts, reader: reader.read(texts))
+        check_first_segments(
+            metrics, staged.summary.first, lambda texts, reader: reader.read(texts)
+        )
         warn_unused_references(metrics, staged.summary.sides)
         watch.began("start", 0)
         job = _job(recipe, request, staged.summary, segments_input.names, engine.threads)
@@ -65,17 +71,44 @@ def score(
     return _merge_results(run)
 
 
-def _job(recipe: Recipe, request: ClusterRequest, summary: InputSummary, names: Sequence[str], threads: int) -> PassJob:
+def _job(
+    recipe: Recipe,
+    request: ClusterRequest,
+    summary: InputSummary,
+    names: Sequence[str],
+    threads: int,
+) -> PassJob:
     """Return the description of the first pass."""
-    output_options = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
-    return PassJob("", recipe, str(request.folder.path), COUNT, summary, names, threads=threads, **output_options)  # type: ignore[arg-type]
+    output_options = {
+        "form": request.form,
+        "texts": request.texts,
+        "seed": request.seed,
+        "tolerant": request.tolerant,
+    }
+    return PassJob(
+        "",
+        recipe,
+        str(request.folder.path),
+        COUNT,
+        summary,
+        names,
+        threads=threads,
+        **output_options,  # type: ignore[arg-type]
+    )
 
 
 def _resolve(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
-    """Load the metrics; return the recipe with their identities, the metrics, and the corpora with the texts of idf."""
+    """Load the metrics; return the recipe with their identities, the metrics, and the corpora with
+    the texts of idf.
+    """
     scorers = recipe.bind_metrics()
     check_scalable(scorers)
-    model_options = {"model": recipe.model, "lang": recipe.lang, "device": recipe.device, "online": recipe.online}
+    model_options = {
+        "model": recipe.model,
+        "lang": recipe.lang,
+        "device": recipe.device,
+        "online": recipe.online,
+    }
     files: dict[str, Iterable[str]] = {}
     for name, spec in recipe.metrics:
         files.update(api.with_corpus(api.bind(name, spec, **model_options).scorer, corpora)[1])  # type: ignore[arg-type]
@@ -85,14 +118,18 @@ def _resolve(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer]
     return resolved, scorers, api.Corpora(corpora.stats, files)
 
 
-def _settings(recipe: Recipe, corpora: api.Corpora, request: ClusterRequest, engine: Engine) -> dict[str, Any]:
+def _settings(
+    recipe: Recipe, corpora: api.Corpora, request: ClusterRequest, engine: Engine
+) -> dict[str, Any]:
     """Return the settings that must be the same when a run is restarted."""
     texts = {name: _digest("\n".join(corpus_texts)) for name, corpus_texts in corpora.files.items()}
     return {
         "monge": version("monge"),
         "metrics": recipe.labels,
         "settings and models": [_digest(identity_text) for identity_text in recipe.identities],
-        "statistics": _digest(json.dumps(None if corpora.stats is None else corpora.stats.to_dict())),
+        "statistics": _digest(
+            json.dumps(None if corpora.stats is None else corpora.stats.to_dict())
+        ),
         "corpora": texts,
         "format": request.form,
         "texts": request.texts,
@@ -105,7 +142,8 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-# --- the input -----------------------------------------------------------------------------------------------------
+# --- the input
+# --------------------------------------------------------------------------------------------------
 
 
 def _stage(
@@ -116,7 +154,9 @@ def _stage(
     request: ClusterRequest,
     watch: ClusterProgress,
 ) -> StagedInput:
-    """Return the input in blocks: those of an earlier start if the input is unchanged, else newly cut ones."""
+    """Return the input in blocks: those of an earlier start if the input is unchanged, else newly
+    cut ones.
+    """
     folder, recorded = request.folder, manifest.get("input")
     stamp = segments_input.stamp
     if recorded is not None and stamp is not None and recorded["stamp"] == stamp:
@@ -138,12 +178,18 @@ def _stage(
     if recorded is not None and recorded["digest"] != staged.digest:
         folder.drop_new_blocks()
         raise UsageError(
-            f"{folder.path} holds a run on another input ({recorded['rows']} rows, now {staged.rows}); "
+            f"{folder.path} holds a run on another input ({recorded['rows']} rows, now "
+            f"{staged.rows}); "
             "-o another place, or --fresh to begin anew"
         )
     folder.take_new_blocks()
     write_json(folder.index, {**_index_of(staged), "bad": bad})
-    input_facts = {"stamp": stamp, "digest": staged.digest, "rows": staged.rows, "files": list(segments_input.names)}
+    input_facts = {
+        "stamp": stamp,
+        "digest": staged.digest,
+        "rows": staged.rows,
+        "files": list(segments_input.names),
+    }
     folder.save_manifest({**manifest, "input": input_facts})
     return staged
 
@@ -151,7 +197,8 @@ def _stage(
 def _has_block_files(request: ClusterRequest, staged: StagedInput) -> bool:
     """Return whether every block that is not done has its file."""
     return all(
-        block_file(request.folder.blocks, block.number).is_file() or request.is_done(SCORE, block, read=True)
+        block_file(request.folder.blocks, block.number).is_file()
+        or request.is_done(SCORE, block, read=True)
         for block in staged.blocks
     )
 
@@ -160,11 +207,16 @@ def _index_of(staged: StagedInput) -> dict[str, Any]:
     summary = {
         "systems": list(staged.summary.systems),
         "given": [
-            [side, None if lacking is None else asdict(lacking)] for side, lacking in staged.summary.sides.items()
+            [side, None if lacking is None else asdict(lacking)]
+            for side, lacking in staged.summary.sides.items()
         ],
         "first": [asdict(segment) for segment in staged.summary.first],
     }
-    return {"looked": summary, "blocks": [asdict(block) for block in staged.blocks], "digest": staged.digest}
+    return {
+        "looked": summary,
+        "blocks": [asdict(block) for block in staged.blocks],
+        "digest": staged.digest,
+    }
 
 
 def _staged_from_index(index: Mapping[str, Any]) -> StagedInput:
@@ -172,22 +224,29 @@ def _staged_from_index(index: Mapping[str, Any]) -> StagedInput:
         return Segment(**{**fields, "references": tuple(fields["references"])})
 
     summary = index["looked"]
-    sides = {side: None if fields is None else read_segment(fields) for side, fields in summary["given"]}
+    sides = {
+        side: None if fields is None else read_segment(fields) for side, fields in summary["given"]
+    }
     blocks = [Block(**fields) for fields in index["blocks"]]
     return StagedInput(
-        InputSummary(summary["systems"], sides, [read_segment(fields) for fields in summary["first"]]),
+        InputSummary(
+            summary["systems"], sides, [read_segment(fields) for fields in summary["first"]]
+        ),
         blocks,
         index["digest"],
     )
 
 
-# --- the results ---------------------------------------------------------------------------------------------------
+# --- the results
+# --------------------------------------------------------------------------------------------------
 
 
 def _merge_results(run: ClusterRun) -> Outcome:
     """Merge the records of all parts, and write the results."""
     folder, staged = run.folder, run.staged
-    bad: list[dict[str, Any]] = [{"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]]
+    bad: list[dict[str, Any]] = [
+        {"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]
+    ]
 
     def summaries() -> Iterator[Summary]:
         for record in folder.records(SCORE, len(staged.blocks)):
@@ -197,36 +256,54 @@ def _merge_results(run: ClusterRun) -> Outcome:
     totals = merge_summaries(summaries())
     names = run.job.recipe.labels
     order = [
-        (system, k) for system in staged.summary.systems for k in range(len(names)) if (system, names[k]) in totals
+        (system, k)
+        for system in staged.summary.systems
+        for k in range(len(names))
+        if (system, names[k]) in totals
     ]
     sums = [totals[system, names[k]] for system, k in order]
     if not sums:
         raise DataError(f"no row could be scored: {len(bad)} bad rows")
     warn_unknown(run.metrics, cast("list[Result]", sums), [])
     results = [
-        total.to_result_dict(getattr(run.metrics[k], "pool", None)) for total, (_, k) in zip(sums, order, strict=True)
+        total.to_result_dict(getattr(run.metrics[k], "pool", None))
+        for total, (_, k) in zip(sums, order, strict=True)
     ]
-    document = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
+    document = {
+        "monge": version("monge"),
+        "results": results,
+        **({"bad_rows": len(bad)} if bad else {}),
+    }
     return _write_outcome(run, results, dumps(document) + "\n", bad)
 
 
 def _write_outcome(
-    run: ClusterRun, results: Sequence[Mapping[str, Any]], text: str, bad: Sequence[Mapping[str, Any]]
+    run: ClusterRun,
+    results: Sequence[Mapping[str, Any]],
+    text: str,
+    bad: Sequence[Mapping[str, Any]],
 ) -> Outcome:
     """Write the results, the rows that were left out and, if one file was requested, that file."""
     folder, request = run.folder, run.request
     if not request.is_single_file:
         if bad:
             write_atomically(
-                folder.bad_rows, lambda path: path.write_text("".join(f"{dumps(row)}\n" for row in bad), "utf-8")
+                folder.bad_rows,
+                lambda path: path.write_text("".join(f"{dumps(row)}\n" for row in bad), "utf-8"),
             )
         write_atomically(folder.result, lambda path: path.write_text(text, "utf-8"))
         folder.remove_temporary_files()
         return Outcome(results, len(bad), folder.path, folder.result)
     target = Path(request.output)
-    side_files = {".result.json": text, ".bad-rows.jsonl": "".join(f"{dumps(row)}\n" for row in bad)}
+    side_files = {
+        ".result.json": text,
+        ".bad-rows.jsonl": "".join(f"{dumps(row)}\n" for row in bad),
+    }
     parts = [folder.part(block.number, request.form) for block in run.staged.blocks]
-    write_atomically(target, lambda path: join_parts([part for part in parts if part.exists()], path, request.form))
+    write_atomically(
+        target,
+        lambda path: join_parts([part for part in parts if part.exists()], path, request.form),
+    )
     for suffix, content in side_files.items():
         if content:
             write_atomically(target.with_suffix(suffix), partial(_write, content))

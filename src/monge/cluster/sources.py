@@ -1,4 +1,6 @@
-"""The input of a run on a cluster: tables, or parallel files; from any address that pyarrow opens."""
+"""The input of a run on a cluster: tables, or parallel files; from any address that pyarrow
+opens.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ class Tables:
     `note` says, after reading, how a table was read if its name did not tell its format.
     """
 
-    def __init__(self, paths: Sequence[str], form: str | None = None, columns: Given | None = None) -> None:
+    def __init__(
+        self, paths: Sequence[str], form: str | None = None, columns: Given | None = None
+    ) -> None:
         self._paths = [table_path for path in paths for table_path in _table_paths(path)]
         self._form, self._columns, self.note = form, columns, ""
         if not self._paths:
@@ -43,17 +47,23 @@ class Tables:
         return stamps(self._paths)
 
     def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
-        """Yield the segments of all tables; by default the id of a segment is its number in its system."""
+        """Yield the segments of all tables; by default the id of a segment is its number in its
+        system.
+        """
         segment_counts: Counter[str] = Counter()
         columns_known = False
 
         def report_bad(line: int, why: str) -> None:
-            if bad is not None and columns_known:  # a row that is bad while columns are found is read again
+            if (
+                bad is not None and columns_known
+            ):  # a row that is bad while columns are found is read again
                 bad(why)
 
         for number, path in enumerate(self._paths):
             columns_known = False
-            table = Table(Rows(path, self._form, bad=None if bad is None else report_bad), None, self._columns)
+            table = Table(
+                Rows(path, self._form, bad=None if bad is None else report_bad), None, self._columns
+            )
             columns_known, self.note = True, self.note or table.note
             for row, segment in table.numbered(None if bad is None else report_bad, segment_counts):
                 yield segment, number, row.line
@@ -64,7 +74,9 @@ class ParallelFiles:
 
     note = ""
 
-    def __init__(self, hypotheses: Sequence[str], references: Sequence[str], source: str | None) -> None:
+    def __init__(
+        self, hypotheses: Sequence[str], references: Sequence[str], source: str | None
+    ) -> None:
         self._paths = hypotheses, references, source
 
     @property
@@ -85,7 +97,9 @@ class ParallelFiles:
     def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
         """Yield the segments, by line, then by system."""
         report_bad = None if bad is None else lambda line, why: bad(why)
-        files: Parallel = read_parallel(*self._paths, errors="strict" if bad is None else "surrogateescape")
+        files: Parallel = read_parallel(
+            *self._paths, errors="strict" if bad is None else "surrogateescape"
+        )
         for line, segment in files.numbered(report_bad):
             yield segment, 0, line
 
@@ -106,10 +120,14 @@ def _table_paths(path: str) -> list[str]:
     if path in ("", STDIN) or not Path(path).is_dir():
         return [path]
     tables = sorted(
-        str(table) for table in Path(path).iterdir() if table.is_file() and not table.name.startswith((".", "_"))
+        str(table)
+        for table in Path(path).iterdir()
+        if table.is_file() and not table.name.startswith((".", "_"))
     )
     if not tables:
-        raise Unreadable(f"{path} is a directory without a file in it; expected the parts of a table")
+        raise Unreadable(
+            f"{path} is a directory without a file in it; expected the parts of a table"
+        )
     for table in tables:
         table_format(table)
     return tables
@@ -117,7 +135,9 @@ def _table_paths(path: str) -> list[str]:
 
 @contextmanager
 def beside(output: Path) -> Iterator[Path]:
-    """Yield the path of a directory for copies of the input, beside the output; it is removed at the end."""
+    """Yield the path of a directory for copies of the input, beside the output; it is removed at
+    the end.
+    """
     copy_folder = Path(f"{output}.input")
     try:
         yield copy_folder
@@ -126,7 +146,9 @@ def beside(output: Path) -> Iterator[Path]:
 
 
 def fetched(path: str, copy_folder: Path) -> str:
-    """Copy a file or directory at an address such as s3://bucket/name; return the local path (a path as it is)."""
+    """Copy a file or directory at an address such as s3://bucket/name; return the local path (a
+    path as it is).
+    """
     if "://" not in path:
         return path
     pyarrow()
@@ -140,14 +162,21 @@ def fetched(path: str, copy_folder: Path) -> str:
         target.parent.mkdir(parents=True, exist_ok=True)
         if system.get_file_info(remote_path).type == fs.FileType.Directory:
             target.mkdir(exist_ok=True)
-        fs.copy_files(remote_path, str(target), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
+        fs.copy_files(
+            remote_path,
+            str(target),
+            source_filesystem=system,
+            destination_filesystem=fs.LocalFileSystem(),
+        )
     except (OSError, ValueError) as error:
         raise Unreadable(f"{path}: cannot be read ({' '.join(str(error).split())[:200]})") from None
     return str(target)
 
 
 def from_arrow(data: Any, copy_folder: Path) -> str:
-    """Write the rows of a pyarrow table or a Ray data set to a Parquet file, in order; return its path."""
+    """Write the rows of a pyarrow table or a Ray data set to a Parquet file, in order; return its
+    path.
+    """
     arrow, parquet = pyarrow()
     copy_folder.mkdir(parents=True, exist_ok=True)
     target = copy_folder / "rows.parquet"

@@ -1,7 +1,7 @@
 """A worker: loads the models once, then processes blocks and writes a part and a record per block.
 
-A block is finished when its record exists; a finished block is not computed again. Errors in a block are reported, not
-raised: the driver decides whether it is tried again.
+A block is finished when its record exists; a finished block is not computed again. Errors in a
+block are reported, not raised: the driver decides whether it is tried again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ import numpy as np
 from monge.cluster.blocks import Block, LocatedSegment, block_rows
 from monge.cluster.job import PassJob, Recipe, bind_sides, vector_members
 from monge.cluster.parts import BlockScores, write_part
-from monge.cluster.run_folder import COUNT, RANGE, SCORE, Folder, checksum, write_atomically, write_json
+from monge.cluster.run_folder import (
+    COUNT,
+    RANGE,
+    SCORE,
+    Folder,
+    checksum,
+    write_atomically,
+    write_json,
+)
 from monge.errors import DataError, MongeError
 from monge.scoring.first_occurrences import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
@@ -35,12 +43,16 @@ T = TypeVar("T")
 Windows = list[list[int]]
 """The places of rows in their block, window by window."""
 KEPT_CHARACTERS = 1 << 21
-"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: about 100 MB of pieces."""
+"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: about 100
+MB of pieces.
+"""
 
 
 _counters: dict[str, Any] = {}
 _workers: dict[str, Worker] = {}
-"""The worker of this process by pass id; the process stays alive from block to block and pass to pass."""
+"""The worker of this process by pass id; the process stays alive from block to block and pass to
+pass.
+"""
 
 
 def load_models(recipe: Recipe) -> None:
@@ -58,17 +70,30 @@ def do_block(block: Block, job: PassJob) -> dict[str, Any]:
 def report_failure(block: Block, error: BaseException) -> dict[str, Any]:
     """Return the report of a block that failed."""
     data = isinstance(error, MongeError)
-    failure = {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
+    failure = {
+        "error": str(error) if data else f"{type(error).__name__}: {error}",
+        "data": data,
+        "fresh": True,
+    }
     return {**_block_facts(block), **failure, "seconds": 0.0}
 
 
 def _block_facts(block: Block) -> dict[str, Any]:
-    return {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
+    return {
+        "block": block.number,
+        "rows": block.rows,
+        "pid": os.getpid(),
+        "error": "",
+        "data": False,
+        "bad": 0,
+    }
 
 
 @contextmanager
 def open_block_runner(job: PassJob) -> Iterator[Callable[[Block], dict[str, Any]]]:
-    """Yield a function that processes a block in this process and returns its report; release the models at the end."""
+    """Yield a function that processes a block in this process and returns its report; release the
+    models at the end.
+    """
     try:
         yield lambda block: _run_in_process(block, job)
     finally:
@@ -86,9 +111,13 @@ def _run_in_process(block: Block, job: PassJob) -> dict[str, Any]:
 
 
 def _worker(job: PassJob) -> Worker:
-    """Return the worker of this process for a pass; it takes over the encoding of the pass before."""
+    """Return the worker of this process for a pass; it takes over the encoding of the pass
+    before.
+    """
     if job.pass_id not in _workers:
-        previous = next((worker for worker in _workers.values() if worker.is_of_same_run(job)), None)
+        previous = next(
+            (worker for worker in _workers.values() if worker.is_of_same_run(job)), None
+        )
         _workers.clear()  # models stay loaded: `api` keeps them
         _workers[job.pass_id] = Worker(job, None if previous is None else previous.encoding)
     return _workers[job.pass_id]
@@ -98,7 +127,9 @@ def _count_for_dashboard(pass_kind: str, report: Mapping[str, Any]) -> None:
     """Count finished rows and failed blocks for the dashboard of Ray."""
     from ray.util.metrics import Counter
 
-    name, number = ("monge_blocks_failed", 1) if report["error"] else ("monge_rows_done", report["rows"])
+    name, number = (
+        ("monge_blocks_failed", 1) if report["error"] else ("monge_rows_done", report["rows"])
+    )
     if name not in _counters:
         _counters[name] = Counter(name, tag_keys=("pass",))
     _counters[name].inc(number, {"pass": pass_kind})
@@ -117,12 +148,16 @@ class Worker:
         self.encoding = self._open_encoding() if encoding is None else encoding
 
     def is_of_same_run(self, job: PassJob) -> bool:
-        """Return whether a pass is one of the same run, so that its texts are cut and encoded in the same way."""
+        """Return whether a pass is one of the same run, so that its texts are cut and encoded in
+        the same way.
+        """
         own_job = self._job
         return (own_job.folder, own_job.recipe.identities) == (job.folder, job.recipe.identities)
 
     def process(self, block: Block) -> dict[str, Any]:
-        """Process a block unless it is done; return whether it was computed, and how many rows were left out."""
+        """Process a block unless it is done; return whether it was computed, and how many rows were
+        left out.
+        """
         job = self._job
         if self._folder.is_done(job.kind, block.number, job.form, read=True, tolerant=job.tolerant):
             return {"fresh": False}
@@ -135,7 +170,11 @@ class Worker:
             results, bad = self._call_without_bad(block, rows, partial(self._score_rows, rows))
             record = self._write_part(block, rows, results or [], bad)
         else:
-            work = partial(self._fit_ranges, rows) if self._job.kind == RANGE else partial(self._fit_block, block, rows)
+            work = (
+                partial(self._fit_ranges, rows)
+                if self._job.kind == RANGE
+                else partial(self._fit_block, block, rows)
+            )
             fitted, bad = self._call_without_bad(block, rows, work)
             record = {"found": fitted or []}
         record["bad"] = [self._describe_bad(rows[place], why) for place, why in bad.items()]
@@ -148,7 +187,8 @@ class Worker:
     def _call_without_bad(
         self, block: Block, rows: Sequence[LocatedSegment], work: Callable[[Windows], T]
     ) -> tuple[T | None, dict[int, str]]:
-        """Return the result of `work` on a block without its bad rows, and the reason per bad row by place.
+        """Return the result of `work` on a block without its bad rows, and the reason per bad row
+        by place.
 
         If the whole block fails, every row is tried by itself; those that fail are bad.
         """
@@ -156,7 +196,9 @@ class Worker:
         windows = [[next(places) for _ in range(size)] for size in block.windows]
         try:
             return work(windows), {}
-        except DataError as error:  # only an error of the data makes a row bad: a lack of memory may pass
+        except (
+            DataError
+        ) as error:  # only an error of the data makes a row bad: a lack of memory may pass
             bad = {place: why for place in range(len(rows)) if (why := _failure(work, place))}
             if not bad:
                 raise
@@ -164,7 +206,9 @@ class Worker:
                 first = self._describe_bad(rows[min(bad)], bad[min(bad)])
                 raise MongeError(f"{first['file']}:{first['line']}: {first['why']}") from error
         good_windows = [
-            good_places for window in windows if (good_places := [place for place in window if place not in bad])
+            good_places
+            for window in windows
+            if (good_places := [place for place in window if place not in bad])
         ]
         return (work(good_windows) if good_windows else None), bad
 
@@ -177,19 +221,29 @@ class Worker:
     def _fit_ranges(self, rows: Sequence[LocatedSegment], windows: Windows) -> list[dict[str, Any]]:
         """Return the ranges of the members of blends in a block."""
         ranges = self._run(rows, windows).ranges()
-        return [{"metric": k, "system": system, "ranges": stats.to_dict()} for (k, system), stats in ranges.items()]
+        return [
+            {"metric": k, "system": system, "ranges": stats.to_dict()}
+            for (k, system), stats in ranges.items()
+        ]
 
     def _run(self, rows: Sequence[LocatedSegment], windows: Windows) -> ScoringRun:
         """Return a run of the metrics on the rows of a block."""
         good_windows = [[rows[place][0] for place in window] for window in windows]
         systems = list(dict.fromkeys(row.system for window in good_windows for row in window))
         shard = ShardContext(
-            InputSummary(systems, self._job.summary.sides, ()), self._job.fitted, good_windows, self.encoding
+            InputSummary(systems, self._job.summary.sides, ()),
+            self._job.fitted,
+            good_windows,
+            self.encoding,
         )
         return ScoringRun(self._metrics, (), corpora=self._job.recipe.worker_corpora, shard=shard)
 
     def _write_part(
-        self, block: Block, rows: Sequence[LocatedSegment], results: Sequence[Result], bad: Mapping[int, str]
+        self,
+        block: Block,
+        rows: Sequence[LocatedSegment],
+        results: Sequence[Result],
+        bad: Mapping[int, str],
     ) -> dict[str, Any]:
         """Write the part of a block; return its size, its checksum and the sums of its scores."""
         job, part = self._job, self._folder.part(block.number, self._job.form)
@@ -197,7 +251,8 @@ class Worker:
         for place, (row, *_) in enumerate(rows):
             places_of_system.setdefault(row.system, []).append(place)
         good_places = {
-            system: [place for place in places if place not in bad] for system, places in places_of_system.items()
+            system: [place for place in places if place not in bad]
+            for system, places in places_of_system.items()
         }
         scored = BlockScores(results, good_places, [row for row, *_ in rows])
         write_atomically(part, lambda path: write_part(path, job.form, scored, texts=job.texts))
@@ -209,19 +264,29 @@ class Worker:
             sums.append(Summary.of(result, draws).to_dict())
         return {"bytes": part.stat().st_size, "sha256": checksum(part), "sums": sums}
 
-    def _fit_block(self, block: Block, rows: Sequence[LocatedSegment], windows: Windows) -> list[dict[str, Any]]:
+    def _fit_block(
+        self, block: Block, rows: Sequence[LocatedSegment], windows: Windows
+    ) -> list[dict[str, Any]]:
         """Return the counts of a block, or its sums of vectors, one per fitting job."""
         from monge.scoring import fit
 
         job, good_places = self._job, {place for window in windows for place in window}
-        for metric in vector_members(self._metrics):  # a row that cannot be scored must not be counted
+        for metric in vector_members(
+            self._metrics
+        ):  # a row that cannot be scored must not be counted
             if metric.reader.overlong == "error":
                 metric.reader.read(
-                    distinct([with_side(rows[place][0], metric.against) for place in sorted(good_places)])
+                    distinct(
+                        [with_side(rows[place][0], metric.against) for place in sorted(good_places)]
+                    )
                 )
         segments = drop_repeated_texts(self._folder.blocks, block.at, [row for row, *_ in rows])
-        counted_segments = [segment for place, segment in enumerate(segments) if place in good_places]
-        requests = fit.assign_corpora(vector_members(self._metrics), job.summary.systems, job.recipe.worker_corpora)
+        counted_segments = [
+            segment for place, segment in enumerate(segments) if place in good_places
+        ]
+        requests = fit.assign_corpora(
+            vector_members(self._metrics), job.summary.systems, job.recipe.worker_corpora
+        )
         texts = partial(fit.iter_run_texts, counted_segments, {}, fit.collect_corpora(requests))
         jobs = fit.list_count_jobs(requests)
         if job.kind == COUNT:
@@ -233,7 +298,9 @@ class Worker:
         return [total.to_dict() for total in sums.values()]
 
     def _open_encoding(self) -> Encoding | None:
-        """Open the encoding that all blocks and passes share; it keeps pieces and vectors of recent texts."""
+        """Open the encoding that all blocks and passes share; it keeps pieces and vectors of recent
+        texts.
+        """
         vectors = vector_members(self._metrics)
         if not vectors:
             return None

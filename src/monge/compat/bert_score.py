@@ -1,11 +1,13 @@
 """bert-score's calls: `score`, `BERTScorer`, `plot_example`, and its command.
 
     from bert_score import score              ->  from monge.compat.bert_score import score
-    bert-score -r refs.txt -c hyps.txt        ->  python -m monge.compat.bert_score -r refs.txt -c hyps.txt
+    bert-score -r refs.txt -c hyps.txt        ->  python -m monge.compat.bert_score -r refs.txt -c
+                                              hyps.txt
 
-Same parameters, shapes and dtypes, and the numbers of bert-score 0.3.13: the metric is `bertscore@release`. The
-differences are listed in docs/migration.md: the hash is monge's signature, nothing is fetched unless `online=True`, a
-missing baseline is an error. `batch_size`, `nthreads` and `use_fast_tokenizer` are accepted and ignored.
+Same parameters, shapes and dtypes, and the numbers of bert-score 0.3.13: the metric is
+`bertscore@release`. The differences are listed in docs/migration.md: the hash is monge's signature,
+nothing is fetched unless `online=True`, a missing baseline is an error. `batch_size`, `nthreads`
+and `use_fast_tokenizer` are accepted and ignored.
 """
 
 from __future__ import annotations
@@ -68,10 +70,12 @@ def score(
     *,
     online: bool = False,
 ) -> Any:
-    """Return precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with `all_layers`.
+    """Return precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with
+    `all_layers`.
 
-    `idf` is True (fitted on `refs`), a dictionary of bert-score's `get_idf_dict`, or statistics of `monge.fit`. With
-    `return_hash` the result is ((P, R, F), signature). `online` lets a model be fetched from the hub.
+    `idf` is True (fitted on `refs`), a dictionary of bert-score's `get_idf_dict`, or statistics of
+    `monge.fit`. With `return_hash` the result is ((P, R, F), signature). `online` lets a model be
+    fetched from the hub.
     """
     scorer = BERTScorer(
         model_type, num_layers, batch_size, nthreads, all_layers, bool(idf), None, device, lang,
@@ -106,16 +110,34 @@ class BERTScorer:
     ) -> None:
         """Load the model; with `idf` and `idf_sents` fit the idf weights.
 
-        `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of a text, by default
-        all that the model can.
+        `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of
+        a text, by default all that the model can.
         """
         with raise_as(PeerAssertionError):
-            _check(lang is not None or model_type is not None, "Either lang or model_type should be specified")
-            _check(lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang")
-        self.lang, self.idf, self.all_layers, self.num_layers = lang, bool(idf), all_layers, num_layers
-        self.batch_size, self.nthreads, self.use_fast_tokenizer = batch_size, nthreads, use_fast_tokenizer
+            _check(
+                lang is not None or model_type is not None,
+                "Either lang or model_type should be specified",
+            )
+            _check(
+                lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang"
+            )
+        self.lang, self.idf, self.all_layers, self.num_layers = (
+            lang,
+            bool(idf),
+            all_layers,
+            num_layers,
+        )
+        self.batch_size, self.nthreads, self.use_fast_tokenizer = (
+            batch_size,
+            nthreads,
+            use_fast_tokenizer,
+        )
         self.rescale_with_baseline, self.baseline_path = rescale_with_baseline, baseline_path
-        self.model_type = str(model_type) if model_type is not None else MODELS.get(str(lang).lower(), OTHER_MODEL)
+        self.model_type = (
+            str(model_type)
+            if model_type is not None
+            else MODELS.get(str(lang).lower(), OTHER_MODEL)
+        )
         self._length = {} if max_length is None else {"encoder.max_length": str(max_length)}
         self._device, self._online = "auto" if device is None else str(device), online
         self._idf: CorpusStats | None = None
@@ -142,24 +164,32 @@ class BERTScorer:
         return [self._load(k, **settings) for k in range(depth + 1)] if self.all_layers else [first]
 
     def _read_baselines(self) -> CorpusStats | None:
-        """Read the baselines of the user's file `LAYER,P,R,F`, one row per layer; raise if a baseline is missing."""
+        """Read the baselines of the user's file `LAYER,P,R,F`, one row per layer; raise if a
+        baseline is missing.
+        """
         if not self.rescale_with_baseline:
             return None
         if self.baseline_path is None:
             for metric in self._metrics:
                 if metric.by_transport("rescale").scaling.baseline(CorpusStats("")) is None:
                     raise StatisticsMismatch(
-                        f"Baseline not found for {self.model_type}, layer {_layer(metric)}, on {self.lang}; fit one "
+                        f"Baseline not found for {self.model_type}, layer {_layer(metric)}, on "
+                        f"{self.lang}; fit one "
                         "with monge fit --baseline, or give baseline_path"
                     )
             return None
         rows = Rows(self.baseline_path, "csv")
-        table = {int(rows.number(row, "LAYER")): [rows.number(row, column) for column in "PRF"] for row in rows}
+        table = {
+            int(rows.number(row, "LAYER")): [rows.number(row, column) for column in "PRF"]
+            for row in rows
+        }
         baselines = {}
         for metric in self._metrics:
             layer = _layer(metric)
             if layer not in table:
-                raise StatisticsMismatch(f"{self.baseline_path}: no row for layer {layer} (it has {sorted(table)})")
+                raise StatisticsMismatch(
+                    f"{self.baseline_path}: no row for layer {layer} (it has {sorted(table)})"
+                )
             parts = dict(zip(PARTS, table[layer], strict=True))
             key = self._load(layer).by_transport("rescale").identity.pair
             baselines[key] = PartSums({**parts, "score": parts["f1"]}, 1, 0)
@@ -167,7 +197,9 @@ class BERTScorer:
 
     @property
     def layers(self) -> int:
-        """The number of layers that are scored: 1, or with all_layers all of the model and the embeddings."""
+        """The number of layers that are scored: 1, or with all_layers all of the model and the
+        embeddings.
+        """
         return len(self._metrics)
 
     @property
@@ -182,27 +214,44 @@ class BERTScorer:
             self._idf = self._metrics[0].fit(list(sents))
 
     def take_idf(self, idf: CorpusStats | Mapping[int, float]) -> None:
-        """Use idf weights that were fitted before: monge's statistics, or a dictionary of `get_idf_dict`."""
+        """Use idf weights that were fitted before: monge's statistics, or a dictionary of
+        `get_idf_dict`.
+        """
         with raise_as(PeerValueError):
-            self._idf = idf if isinstance(idf, CorpusStats) else prepare_idf(self._reader, references=idf)
+            self._idf = (
+                idf if isinstance(idf, CorpusStats) else prepare_idf(self._reader, references=idf)
+            )
 
     def weigh(self, idf: Idf, refs: Refs) -> None:
-        """Set the weights as `score` does: True fits idf on `refs`, False means equal weights, else use `idf`."""
+        """Set the weights as `score` does: True fits idf on `refs`, False means equal weights, else
+        use `idf`.
+        """
         if idf is True:
-            self.compute_idf([text for row in refs for text in ([row] if isinstance(row, str) else row)])
+            self.compute_idf(
+                [text for row in refs for text in ([row] if isinstance(row, str) else row)]
+            )
         elif not isinstance(idf, bool):
             self.take_idf(idf)
 
     @property
     def _stats(self) -> CorpusStats | None:
         available = [stats for stats in (self._idf, self._baselines) if stats is not None]
-        return available[0] | available[1] if len(available) == 2 else available[0] if available else None
+        return (
+            available[0] | available[1]
+            if len(available) == 2
+            else available[0]
+            if available
+            else None
+        )
 
     @property
     def hash(self) -> str:
         """The signature: everything that the scores depend on, the fitted idf included."""
         with raise_as(PeerAssertionError):
-            _check(not self.idf or self._idf is not None, "idf weights are not computed: call compute_idf(sents)")
+            _check(
+                not self.idf or self._idf is not None,
+                "idf weights are not computed: call compute_idf(sents)",
+            )
         return str(self._metrics[0].scorer.signed(self._stats or CorpusStats(self._reader)))
 
     def score(
@@ -213,7 +262,9 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Any:
-        """Return precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers); see `score`."""
+        """Return precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers);
+        see `score`.
+        """
         results = self.results(cands, refs, verbose=verbose)
         tensors = _tensors(results, all_layers=self.all_layers)
         return (tensors, str(results[0].signature)) if return_hash else tensors
@@ -221,18 +272,25 @@ class BERTScorer:
     def results(self, cands: Sequence[str], refs: Refs, *, verbose: bool = False) -> list[Result]:
         """Return monge's results, one per layer, in float64, with flags and signature."""
         with raise_as(PeerAssertionError):
-            _check(not self.idf or self._idf is not None, "idf weights are not computed: call compute_idf(sents)")
+            _check(
+                not self.idf or self._idf is not None,
+                "idf weights are not computed: call compute_idf(sents)",
+            )
             segments = segments_of(cands, refs)
         start = time.perf_counter()
         with raise_as(PeerValueError):
             results = score_segments(self._metrics, segments, corpora=Corpora(self._stats))
         if verbose:
             took = time.perf_counter() - start
-            sys.stderr.write(f"done in {took:.2f} seconds, {len(segments) / took:.2f} sentences/sec\n")
+            sys.stderr.write(
+                f"done in {took:.2f} seconds, {len(segments) / took:.2f} sentences/sec\n"
+            )
         return results
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> None:
-        """Draw the similarity of every piece of a candidate with every piece of a reference; to `fname`, if given."""
+        """Draw the similarity of every piece of a candidate with every piece of a reference; to
+        `fname`, if given.
+        """
         with raise_as(PeerAssertionError):
             for text in (candidate, reference):
                 _check(isinstance(text, str), f"expected a text (str), got {type(text).__name__}")
@@ -241,9 +299,13 @@ class BERTScorer:
         similarity, title = explanation.similarity, "Similarity Matrix"
         if self.rescale_with_baseline:
             scaled = next(
-                scaled_metric for scaled_metric in self._metrics if _layer(scaled_metric) == _layer(metric)
+                scaled_metric
+                for scaled_metric in self._metrics
+                if _layer(scaled_metric) == _layer(metric)
             ).by_transport("rescale")
-            base = (scaled.scaling.baseline(self._baselines or CorpusStats("")) or {"f1": 0.0})["f1"]
+            base = (scaled.scaling.baseline(self._baselines or CorpusStats("")) or {"f1": 0.0})[
+                "f1"
+            ]
             similarity, title = (similarity - base) / (1 - base), f"{title} (after Rescaling)"
         draw(
             similarity,
@@ -254,8 +316,12 @@ class BERTScorer:
         )
 
     def __repr__(self) -> str:
-        identity = self.hash if self._idf is not None or not self.idf else f"{METRIC}, idf not computed"
-        return f"BERTScorer(hash={identity}, batch_size={self.batch_size}, nthreads={self.nthreads})"
+        identity = (
+            self.hash if self._idf is not None or not self.idf else f"{METRIC}, idf not computed"
+        )
+        return (
+            f"BERTScorer(hash={identity}, batch_size={self.batch_size}, nthreads={self.nthreads})"
+        )
 
 
 def plot_example(
@@ -271,16 +337,28 @@ def plot_example(
     *,
     online: bool = False,
 ) -> None:
-    """Draw the similarity of every piece of a candidate with every piece of a reference; to `fname`, if given."""
-    settings = {"rescale_with_baseline": rescale_with_baseline, "baseline_path": baseline_path, "online": online}
-    BERTScorer(model_type, num_layers, lang=lang, **settings).plot_example(candidate, reference, fname)  # type: ignore[arg-type]
+    """Draw the similarity of every piece of a candidate with every piece of a reference; to
+    `fname`, if given.
+    """
+    settings = {
+        "rescale_with_baseline": rescale_with_baseline,
+        "baseline_path": baseline_path,
+        "online": online,
+    }
+    BERTScorer(model_type, num_layers, lang=lang, **settings).plot_example(  # type: ignore[arg-type]
+        candidate, reference, fname
+    )
 
 
 def _tensors(results: Sequence[Result], *, all_layers: bool) -> Tensors:
     import torch
 
-    stacked = (np.stack([result.parts[part] for result in results]).astype(np.float32) for part in PARTS)
-    p, r, f = (torch.from_numpy(part_scores if all_layers else part_scores[0]) for part_scores in stacked)
+    stacked = (
+        np.stack([result.parts[part] for result in results]).astype(np.float32) for part in PARTS
+    )
+    p, r, f = (
+        torch.from_numpy(part_scores if all_layers else part_scores[0]) for part_scores in stacked
+    )
     return p, r, f
 
 
@@ -293,7 +371,8 @@ def _check(holds: bool, message: str) -> None:
         raise PeerAssertionError(message)
 
 
-# --- the command --------------------------------------------------------------------------------------------------
+# --- the command
+# --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -309,9 +388,15 @@ def _read_input(cand: str, refs: Sequence[str], *, idf: bool) -> _CommandInput:
         cands = [line.strip() for line in read_lines(cand)]
         columns = [[line.strip() for line in read_lines(path)] for path in refs]
         for name, column in zip(refs, columns, strict=True):
-            _check(len(column) == len(cands), f"{name} has {len(column)} lines, {cand} has {len(cands)}")
+            _check(
+                len(column) == len(cands),
+                f"{name} has {len(column)} lines, {cand} has {len(cands)}",
+            )
         return _CommandInput(cands, [list(row) for row in zip(*columns, strict=True)])
-    _check(not any(map(is_there, refs)), f"candidate file {cand} does not exist, though the references are files")
+    _check(
+        not any(map(is_there, refs)),
+        f"candidate file {cand} does not exist, though the references are files",
+    )
     _check(not idf, "idf of a single pair of sentences is not defined: give files")
     reference_lists([list(refs)], 1)
     return _CommandInput([cand], [list(refs)])
@@ -319,35 +404,53 @@ def _read_input(cand: str, refs: Sequence[str], *, idf: bool) -> _CommandInput:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run bert-score's command; errors are one line."""
-    parser = argparse.ArgumentParser("python -m monge.compat.bert_score", description="Calculate BERTScore")
+    parser = argparse.ArgumentParser(
+        "python -m monge.compat.bert_score", description="Calculate BERTScore"
+    )
     parser.add_argument("--lang", help="two-letter language code, or en-sci for scientific text")
     parser.add_argument("-m", "--model", help="model name or directory")
-    parser.add_argument("-l", "--num_layers", type=int, help="layer of the model; by default the published one")
-    parser.add_argument("-b", "--batch_size", type=int, default=64, help="taken, changes nothing")
-    parser.add_argument("--nthreads", type=int, default=4, help="taken, changes nothing (OMP_NUM_THREADS does)")
-    parser.add_argument("--idf", action="store_true", help="weigh words by their idf in the references")
     parser.add_argument(
-        "--rescale_with_baseline", action="store_true", help="rescale so that 0 is what random pairs get"
+        "-l", "--num_layers", type=int, help="layer of the model; by default the published one"
+    )
+    parser.add_argument("-b", "--batch_size", type=int, default=64, help="taken, changes nothing")
+    parser.add_argument(
+        "--nthreads", type=int, default=4, help="taken, changes nothing (OMP_NUM_THREADS does)"
+    )
+    parser.add_argument(
+        "--idf", action="store_true", help="weigh words by their idf in the references"
+    )
+    parser.add_argument(
+        "--rescale_with_baseline",
+        action="store_true",
+        help="rescale so that 0 is what random pairs get",
     )
     parser.add_argument("--baseline_path", help="a CSV file of baselines: LAYER,P,R,F")
     parser.add_argument("--use_fast_tokenizer", action="store_true", help="taken, changes nothing")
-    parser.add_argument("-s", "--seg_level", action="store_true", help="show the scores of every pair")
+    parser.add_argument(
+        "-s", "--seg_level", action="store_true", help="show the scores of every pair"
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="say how long it took")
     parser.add_argument("-r", "--ref", nargs="+", required=True, help="reference files, or texts")
     parser.add_argument("-c", "--cand", required=True, help="candidate file, or text")
-    parser.add_argument("--online", action="store_true", help="fetch the model from the hub where it is not here")
+    parser.add_argument(
+        "--online", action="store_true", help="fetch the model from the hub where it is not here"
+    )
     args = parser.parse_args(arguments)
     try:
         texts = _read_input(args.cand, args.ref, idf=args.idf)
         parts, signature = score(
-            texts.cands, texts.refs, args.model, args.num_layers, args.verbose, args.idf, None, args.batch_size,
-            args.nthreads, False, args.lang, True, args.rescale_with_baseline, args.baseline_path, online=args.online,
+            texts.cands, texts.refs, args.model, args.num_layers, args.verbose, args.idf, None,
+            args.batch_size,
+            args.nthreads, False, args.lang, True, args.rescale_with_baseline, args.baseline_path,
+            online=args.online,
         )  # fmt: skip
     except MongeError as error:
         sys.stderr.write(f"bert-score (monge): {' '.join(str(error).split())}\n")
         return error.exit_code
     means = (float(part.mean()) for part in parts)
-    mean_texts = " ".join(f"{name}: {mean:.6f}" for name, mean in zip(("P", "R", "F1"), means, strict=True))
+    mean_texts = " ".join(
+        f"{name}: {mean:.6f}" for name, mean in zip(("P", "R", "F1"), means, strict=True)
+    )
     sys.stdout.write(f"{signature} {mean_texts}\n")
     if args.seg_level:
         for row in zip(*(part.tolist() for part in parts), strict=True):

@@ -1,4 +1,6 @@
-"""Translate the hash that bert-score prints into settings of monge, and list what the hash leaves out."""
+"""Translate the hash that bert-score prints into settings of monge, and list what the hash leaves
+out.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ _HASH = re.compile(
     r"(?:-(?P<rescaled>custom-rescaled|rescaled))?(?P<fast>_fast-tokenizer)?"
 )
 _UNTOLD = (
-    "the revision and the weights of the model; how long a text may be; the precision, the device, torch's version"
+    "the revision and the weights of the model; how long a text may be; the precision, the "
+    "device, torch's version"
 )
 
 
@@ -39,7 +42,10 @@ class FromHash:
     def command(self) -> str:
         """The command that computes the same scores, as far as the hash tells."""
         rescale = " --rescale --lang LANG" * self.rescaled + " --stats BASELINE" * self.custom
-        return f"monge score -t HYPOTHESES -r REFERENCES -m '{self.metric}' --model {self.model}{rescale}"
+        return (
+            f"monge score -t HYPOTHESES -r REFERENCES -m '{self.metric}' --model "
+            f"{self.model}{rescale}"
+        )
 
     @property
     def untold(self) -> list[str]:
@@ -47,15 +53,18 @@ class FromHash:
         missing = [_UNTOLD]
         if self.idf:
             missing.append(
-                "the texts that idf was fitted on: monge takes the references of the run, or --idf-corpus FILE"
+                "the texts that idf was fitted on: monge takes the references of the run, or "
+                "--idf-corpus FILE"
             )
         if self.custom:
             missing.append(
-                "what the baseline file said: fit one with monge fit --baseline, or use baseline_path in Python"
+                "what the baseline file said: fit one with monge fit --baseline, or use "
+                "baseline_path in Python"
             )
         elif self.rescaled:
             missing.append(
-                "the language of the baseline (--lang), and whether it was there: score() of bert-score says -rescaled "
+                "the language of the baseline (--lang), and whether it was there: score() of "
+                "bert-score says -rescaled "
                 "though it found no file and rescaled nothing"
             )
         if self.version == "0.3.12":

@@ -1,6 +1,8 @@
-"""Two metric modules for the library `evaluate`, which `evaluate.load` reads from a directory of this package.
+"""Two metric modules for the library `evaluate`, which `evaluate.load` reads from a directory of
+this package.
 
-    evaluate.load(directory())               any metric of monge: evaluate.load(directory(), "moverscore")
+    evaluate.load(directory())               any metric of monge: evaluate.load(directory(),
+                                             "moverscore")
     evaluate.load("bertscore")          ->   evaluate.load(directory("bertscore"))
 
 Every call of `compute` fits its own statistics: a call does not depend on earlier ones.
@@ -26,15 +28,23 @@ _TEXT = datasets.Value("string")
 
 
 def directory(name: str = MODULES[0]) -> str:
-    """Return the directory of a module, monge_score or bertscore, for `evaluate.load` and `evaluate.combine`."""
+    """Return the directory of a module, monge_score or bertscore, for `evaluate.load` and
+    `evaluate.combine`.
+    """
     if name not in MODULES:
         raise UnknownName("module of evaluate", name, MODULES)
     return str(Path(__file__).parent / "evaluate_modules" / name)
 
 
-def _module_info(description: str, usage: str, *, citation: str, urls: Sequence[str]) -> evaluate.MetricInfo:
-    """Return the description of a module; predictions are texts, references texts or lists of texts."""
-    with_lists = datasets.Features({"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")})
+def _module_info(
+    description: str, usage: str, *, citation: str, urls: Sequence[str]
+) -> evaluate.MetricInfo:
+    """Return the description of a module; predictions are texts, references texts or lists of
+    texts.
+    """
+    with_lists = datasets.Features(
+        {"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")}
+    )
     with_texts = datasets.Features({"predictions": _TEXT, "references": _TEXT})
     return evaluate.MetricInfo(
         description=description, citation=citation, homepage=urls[0], inputs_description=usage,
@@ -47,10 +57,14 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
 
     def _info(self) -> evaluate.MetricInfo:
         return _module_info(
-            "The metric of monge that the configuration names: evaluate.load(directory(), 'moverscore').",
-            "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature. "
-            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, online, cache.",
-            citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge show NAME.",
+            "The metric of monge that the configuration names: evaluate.load(directory(), "
+            "'moverscore').",
+            "compute(predictions=..., references=...) gives score, scores and parts (of every "
+            "pair), signature. "
+            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, "
+            "online, cache.",
+            citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge "
+            "show NAME.",
             urls=[_MOVERSCORE],
         )
 
@@ -70,7 +84,8 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
         name = DEFAULT_METRIC if self.config_name == "default" else self.config_name
         with raise_as(PeerValueError):
             metric = load(
-                name, model=model, layers=layers, precision=precision, device=device, lang=lang, settings=settings,
+                name, model=model, layers=layers, precision=precision, device=device, lang=lang,
+                settings=settings,
                 online=online, cache=cache,
             )  # fmt: skip
             return metric.compute(predictions=predictions, references=references)
@@ -82,8 +97,10 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         return _module_info(
             "BERTScore as bert-score 0.3.13 computes it.",
-            "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, recall and f1 of "
-            "every pair, and hashcode, which is monge's signature. Further keywords are those of evaluate's bertscore, "
+            "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, "
+            "recall and f1 of "
+            "every pair, and hashcode, which is monge's signature. Further keywords are those of "
+            "evaluate's bertscore, "
             "and online, which lets a model be fetched.",
             citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020.",
             urls=[_BERTSCORE],
@@ -108,16 +125,23 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
         online: bool = False,
     ) -> dict[str, Any]:
         if all_layers:
-            raise PeerValueError("all_layers: give num_layers; for every layer use monge.compat.bert_score.score")
+            raise PeerValueError(
+                "all_layers: give num_layers; for every layer use monge.compat.bert_score.score"
+            )
         rows = [[row] if isinstance(row, str) else list(row) for row in references]
         try:
             scorer = BERTScorer(
-                model_type, num_layers, batch_size, nthreads, idf=bool(idf), device=device, lang=lang,
+                model_type, num_layers, batch_size, nthreads, idf=bool(idf), device=device,
+                lang=lang,
                 rescale_with_baseline=rescale_with_baseline, baseline_path=baseline_path,
                 use_fast_tokenizer=use_fast_tokenizer, online=online,
             )  # fmt: skip
             scorer.weigh(idf, rows)
             (result,) = scorer.results(predictions, rows, verbose=verbose)
-        except AssertionError as error:  # bert-score raises this; users of evaluate catch ValueError
+        except (
+            AssertionError
+        ) as error:  # bert-score raises this; users of evaluate catch ValueError
             raise PeerValueError(str(error)) from None
-        return {part: result.parts[part].tolist() for part in PARTS} | {"hashcode": str(result.signature)}
+        return {part: result.parts[part].tolist() for part in PARTS} | {
+            "hashcode": str(result.signature)
+        }

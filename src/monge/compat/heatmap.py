@@ -12,15 +12,21 @@ Labels = tuple[Sequence[str], str]
 """The labels of an axis, and its title."""
 
 
-def draw(values: Array, *, rows: Labels, columns: Labels, title: str, file: str = "", top: float = 1.0) -> None:
-    """Draw values [n, m], darkest at `top`, to a file (its suffix is the format), else on the screen, if any."""
+def draw(
+    values: Array, *, rows: Labels, columns: Labels, title: str, file: str = "", top: float = 1.0
+) -> None:
+    """Draw values [n, m], darkest at `top`, to a file (its suffix is the format), else on the
+    screen, if any.
+    """
     try:
         from matplotlib import get_backend, pyplot
     except ImportError:
         raise MissingExtra("plot_example", "plots") from None
     figure, axes = pyplot.subplots(figsize=(max(len(columns[0]), 3), max(len(rows[0]), 3)))
     image = axes.imshow(values, cmap="Blues", vmin=0, vmax=top)
-    axes.set_xticks(range(len(columns[0])), columns[0], rotation=45, ha="right", rotation_mode="anchor")
+    axes.set_xticks(
+        range(len(columns[0])), columns[0], rotation=45, ha="right", rotation_mode="anchor"
+    )
     axes.set_yticks(range(len(rows[0])), rows[0])
     axes.set_xlabel(columns[1])
     axes.set_ylabel(rows[1])
@@ -28,7 +34,14 @@ def draw(values: Array, *, rows: Labels, columns: Labels, title: str, file: str 
     figure.colorbar(image, ax=axes, fraction=0.03)
     for i, row in enumerate(values):
         for j, value in enumerate(row):
-            axes.text(j, i, f"{value:.3f}", ha="center", va="center", color="k" if value < top / 2 else "w")
+            axes.text(
+                j,
+                i,
+                f"{value:.3f}",
+                ha="center",
+                va="center",
+                color="k" if value < top / 2 else "w",
+            )
     figure.tight_layout()
     try:
         if file:

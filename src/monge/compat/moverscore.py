@@ -1,11 +1,13 @@
-"""MoverScore's calls, release 1: `get_idf_dict`, `word_mover_score`, `sentence_score`, `corpus_score`, `plot_example`.
+"""MoverScore's calls, release 1: `get_idf_dict`, `word_mover_score`, `sentence_score`,
+`corpus_score`, `plot_example`.
 
     from moverscore import get_idf_dict, word_mover_score  ->  from monge.compat.moverscore import …
-    from moverscore_v2 import …                            ->  from monge.compat.moverscore_v2 import …
+    from moverscore_v2 import …                            ->  from monge.compat.moverscore_v2
+                                                           import …
 
-The metric is `moverscore@v1` (bigrams with n_gram=2), or `moverscore@v2`. Nothing is loaded at import. The model is
-`model=`, else the environment variable MOVERSCORE_MODEL, as in release 2, else the embedded one. `batch_size` and
-`nthreads` are accepted and ignored.
+The metric is `moverscore@v1` (bigrams with n_gram=2), or `moverscore@v2`. Nothing is loaded at
+import. The model is `model=`, else the environment variable MOVERSCORE_MODEL, as in release 2, else
+the embedded one. `batch_size` and `nthreads` are accepted and ignored.
 """
 
 from __future__ import annotations
@@ -33,13 +35,19 @@ Table = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Release:
-    """A release of MoverScore: its metric; `plain` if it has neither n-grams nor an option for subwords (release 2)."""
+    """A release of MoverScore: its metric; `plain` if it has neither n-grams nor an option for
+    subwords (release 2).
+    """
 
     metric: str
     plain: bool = False
 
-    def get_idf_dict(self, arr: Iterable[str], nthreads: int = 4, *, model: str | None = None) -> IdfTable:
-        """Return the idf of every piece in these texts: a dictionary by piece number, ln(N+1) for other pieces."""
+    def get_idf_dict(
+        self, arr: Iterable[str], nthreads: int = 4, *, model: str | None = None
+    ) -> IdfTable:
+        """Return the idf of every piece in these texts: a dictionary by piece number, ln(N+1) for
+        other pieces.
+        """
         with raise_as(PeerValueError):
             fitted = self._load({"weights.corpus": "references"}, None, model).fit(list(arr))
         return IdfTable(fitted.counts["references"])
@@ -66,7 +74,10 @@ class Release:
             settings = {"units.stopwords": words, **self._unit_settings(n_gram, remove_subwords)}
             uniform = [_is_uniform(table) for table in (idf_dict_ref, idf_dict_hyp)]
             if any(uniform) != all(uniform):
-                raise UsageError("one idf dictionary weighs all pieces alike, the other does not; give two of a kind")
+                raise UsageError(
+                    "one idf dictionary weighs all pieces alike, the other does not; give two of a "
+                    "kind"
+                )
             if all(uniform):
                 settings["weights"] = "uniform"
             metric = self._load(settings, device, model)
@@ -78,7 +89,12 @@ class Release:
         return list(map(float, result.segments))
 
     def sentence_score(
-        self, hypothesis: str, references: Sequence[str], trace: int = 0, *, model: str | None = None
+        self,
+        hypothesis: str,
+        references: Sequence[str],
+        trace: int = 0,
+        *,
+        model: str | None = None,
     ) -> float:
         """Return the mean score of a hypothesis over its references, with equal weights."""
         return self._score_means([hypothesis], [list(references)], model)[0]
@@ -91,20 +107,36 @@ class Release:
         *,
         model: str | None = None,
     ) -> float:
-        """Return the mean of `sentence_score` over a corpus; a reference stream has one reference per hypothesis."""
+        """Return the mean of `sentence_score` over a corpus; a reference stream has one reference
+        per hypothesis.
+        """
         hypotheses = [sys_stream] if isinstance(sys_stream, str) else list(sys_stream)
-        streams = [[ref_streams]] if isinstance(ref_streams, str) else [list(stream) for stream in ref_streams]
+        streams = (
+            [[ref_streams]]
+            if isinstance(ref_streams, str)
+            else [list(stream) for stream in ref_streams]
+        )
         for number, stream in enumerate(streams, 1):
             if len(stream) != len(hypotheses):
-                raise PeerEOFError(f"{len(hypotheses)} hypotheses, but reference stream {number} has {len(stream)}")
-        return float(np.mean(self._score_means(hypotheses, [list(row) for row in zip(*streams, strict=True)], model)))
+                raise PeerEOFError(
+                    f"{len(hypotheses)} hypotheses, but reference stream {number} has {len(stream)}"
+                )
+        return float(
+            np.mean(
+                self._score_means(
+                    hypotheses, [list(row) for row in zip(*streams, strict=True)], model
+                )
+            )
+        )
 
     def _score_means(
         self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], model: str | None
     ) -> list[float]:
         settings = {"weights": "uniform", **self._unit_settings(1, remove_subwords=self.plain)}
         with raise_as(PeerValueError):
-            return list(map(float, self._load(settings, None, model).score(hypotheses, references).segments))
+            return list(
+                map(float, self._load(settings, None, model).score(hypotheses, references).segments)
+            )
 
     def plot_example(
         self,
@@ -116,7 +148,9 @@ class Release:
         model: str | None = None,
         fname: str = "",
     ) -> None:
-        """Draw the mass moved between the pieces of two texts (`is_flow`), or 1 - the cost; to `fname`, if given."""
+        """Draw the mass moved between the pieces of two texts (`is_flow`), or 1 - the cost; to
+        `fname`, if given.
+        """
         settings = {"weights": "uniform", "units.subwords": "all", "units.punctuation": "keep"}
         with raise_as(PeerValueError):
             explanation = self._load(settings, device, model).explain(translation, reference)
@@ -131,12 +165,20 @@ class Release:
         )
 
     def _unit_settings(self, n_gram: int, remove_subwords: bool) -> dict[str, str]:
-        """Return the settings of n-grams and subwords; warn in release 2, whose code ignores both."""
+        """Return the settings of n-grams and subwords; warn in release 2, whose code ignores
+        both.
+        """
         if not isinstance(n_gram, int) or n_gram < 1:
             raise UsageError(f"n_gram takes a whole number from 1, got {n_gram!r}")
         if not self.plain:
-            return {"units.ngram": str(n_gram), "units.subwords": "first" if remove_subwords else "all"}
-        for name, value, computed in (("n_gram", n_gram, 1), ("remove_subwords", remove_subwords, True)):
+            return {
+                "units.ngram": str(n_gram),
+                "units.subwords": "first" if remove_subwords else "all",
+            }
+        for name, value, computed in (
+            ("n_gram", n_gram, 1),
+            ("remove_subwords", remove_subwords, True),
+        ):
             if value != computed:
                 message = (
                     f"MoverScore's release 2 computes {name}={computed} whatever is asked, "
@@ -161,17 +203,22 @@ def _is_uniform(table: Table) -> bool:
 
 @contextmanager
 def _stopword_list(words: Iterable[str]) -> Iterator[str]:
-    """Yield the name of a stopword list: `none`, a shipped list, or a temporary file with the words."""
+    """Yield the name of a stopword list: `none`, a shipped list, or a temporary file with the
+    words.
+    """
     lowered = frozenset(word.lower() for word in words)
     list_name = next(
-        (name for name in stopwords.names() if stopwords.load(name) == lowered), "none" if not lowered else ""
+        (name for name in stopwords.names() if stopwords.load(name) == lowered),
+        "none" if not lowered else "",
     )
     if list_name:
         yield list_name
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "stop_words"
-        file.write_text(" " + " ".join(sorted(lowered)), "utf-8")  # a line that begins with # would be a comment
+        file.write_text(
+            " " + " ".join(sorted(lowered)), "utf-8"
+        )  # a line that begins with # would be a comment
         yield str(file)
 
 

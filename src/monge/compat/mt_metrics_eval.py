@@ -1,7 +1,10 @@
-"""Read and write score files of mt-metrics-eval and the WMT metrics task, and make a whole submission.
+"""Read and write score files of mt-metrics-eval and the WMT metrics task, and make a whole
+submission.
 
-    metric-scores/SRC-TGT/NAME-REF.seg.score   lines of system and score, as mt-metrics-eval reads them
-    NAME.seg.score   metric, pair, test set, domain, document, reference, system, segment, score: what the task asks for
+    metric-scores/SRC-TGT/NAME-REF.seg.score   lines of system and score, as mt-metrics-eval reads
+                                               them
+    NAME.seg.score   metric, pair, test set, domain, document, reference, system, segment, score:
+                     what the task asks for
     NAME.sys.score   metric, pair, test set, domain, reference, system, score
 
 Scores of a metric for which lower is better are negated: both formats expect that higher is better.
@@ -34,7 +37,11 @@ def write_scores(path: StrPath, scores: Mapping[str, Iterable[float]]) -> None:
     """Write a score file of mt-metrics-eval: one line per system and score."""
     write_text(
         Path(path),
-        (f"{system}\t{score!r}\n" for system, system_scores in scores.items() for score in map(float, system_scores)),
+        (
+            f"{system}\t{score!r}\n"
+            for system, system_scores in scores.items()
+            for score in map(float, system_scores)
+        ),
     )
 
 
@@ -49,10 +56,11 @@ class TaskKey(NamedTuple):
 
 
 def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
-    """Read a file of the WMT metrics task, NAME.seg.score or NAME.sys.score; return the scores of each system by key.
+    """Read a file of the WMT metrics task, NAME.seg.score or NAME.sys.score; return the scores of
+    each system by key.
 
-    Scores of segments have the domain `all` and are in the order of their numbers, which must be 1, 2, 3 …; scores of
-    systems have the domain that the file names.
+    Scores of segments have the domain `all` and are in the order of their numbers, which must be 1,
+    2, 3 …; scores of systems have the domain that the file names.
     """
     by_key: dict[TaskKey, dict[str, list[float]]] = {}
     for number, line in enumerate(TextFile(Path(path)), 1):
@@ -60,16 +68,22 @@ def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
         score = finite_number(fields[-1])
         if len(fields) not in (_SEGMENT_FIELDS, _SYSTEM_FIELDS) or score is None:
             raise Unreadable(
-                f"{path}:{number}: expected metric, pair, test set, domain, (document,) reference, system, (segment,) "
-                f"score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs between; got {line[:60]!r}"
+                f"{path}:{number}: expected metric, pair, test set, domain, (document,) reference, "
+                f"system, (segment,) "
+                f"score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs between; got "
+                f"{line[:60]!r}"
             )
         by_segment = len(fields) == _SEGMENT_FIELDS
         reference, system = fields[5:7] if by_segment else fields[4:6]
-        key = TaskKey(fields[0], fields[1], fields[2], "all" if by_segment else fields[3], reference)
+        key = TaskKey(
+            fields[0], fields[1], fields[2], "all" if by_segment else fields[3], reference
+        )
         scores = by_key.setdefault(key, {}).setdefault(system, [])
         scores.append(score)
         if fields[7] != str(len(scores)) if by_segment else len(scores) > 1:
-            problem = f"segment {fields[7]}, expected {len(scores)}" if by_segment else "a second score"
+            problem = (
+                f"segment {fields[7]}, expected {len(scores)}" if by_segment else "a second score"
+            )
             raise Unreadable(f"{path}:{number}: {problem} of {system}")
     return by_key
 
@@ -104,7 +118,9 @@ class Submission:
                 "sys": {system: [score] for system, score in pair_scores.systems.items()},
             }
             for level, scores in by_level.items():
-                written.append(place / f"{pair_scores.metric}-{pair_scores.reference}.{level}.score")
+                written.append(
+                    place / f"{pair_scores.metric}-{pair_scores.reference}.{level}.score"
+                )
                 write_scores(written[-1], scores)
         for metric in dict.fromkeys(pair_scores.metric for pair_scores in self.scored):
             of_metric = [pair_scores for pair_scores in self.scored if pair_scores.metric == metric]
@@ -112,7 +128,11 @@ class Submission:
                 written.append(folder / f"{metric}.{level}.score")
                 write_text(
                     written[-1],
-                    ("\t".join(map(str, row)) + "\n" for pair_scores in of_metric for row in rows(pair_scores)),
+                    (
+                        "\t".join(map(str, row)) + "\n"
+                        for pair_scores in of_metric
+                        for row in rows(pair_scores)
+                    ),
                 )
         return written
 
@@ -133,15 +153,27 @@ class Submission:
                 )
 
     def _system_rows(self, pair_scores: LanguagePairScores) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of systems for all domains and, if there are several, per domain: the mean of segments."""
+        """Yield the rows of systems for all domains and, if there are several, per domain: the mean
+        of segments.
+        """
         for system, score in pair_scores.systems.items():
-            yield pair_scores.metric, pair_scores.texts.pair, self.test_set, "all", pair_scores.reference, system, score
+            yield (
+                pair_scores.metric,
+                pair_scores.texts.pair,
+                self.test_set,
+                "all",
+                pair_scores.reference,
+                system,
+                score,
+            )
         domains = sorted({domain for domain, _ in pair_scores.texts.documents})
         for domain in domains if len(domains) > 1 else ():
             for system, scores in pair_scores.segments.items():
                 domain_scores = [
                     score
-                    for (segment_domain, _), score in zip(pair_scores.texts.documents, scores, strict=True)
+                    for (segment_domain, _), score in zip(
+                        pair_scores.texts.documents, scores, strict=True
+                    )
                     if segment_domain == domain
                 ]
                 mean = float(np.mean(domain_scores))
@@ -194,22 +226,35 @@ def submit(
 
 
 def _score_side(
-    metrics: Sequence[Metric], texts: EvalSet, side: str, watch: Watch, grow: Callable[[int], None] | None
+    metrics: Sequence[Metric],
+    texts: EvalSet,
+    side: str,
+    watch: Watch,
+    grow: Callable[[int], None] | None,
 ) -> list[LanguagePairScores]:
     """Score every system, except references that the systems are compared with."""
     used = () if side == SOURCE else texts.choose_references(side)
-    rows = [row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)]
+    rows = [
+        row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)
+    ]
     if grow is not None:
         grow(len(rows))
     results = score_segments(metrics, rows, watch=watch)
     by_metric = {
-        result.metric: [same_metric for same_metric in results if same_metric.metric == result.metric]
+        result.metric: [
+            same_metric for same_metric in results if same_metric.metric == result.metric
+        ]
         for result in results
     }
-    return [_pair_scores(name, metric_results, texts, side) for name, metric_results in by_metric.items()]
+    return [
+        _pair_scores(name, metric_results, texts, side)
+        for name, metric_results in by_metric.items()
+    ]
 
 
-def _pair_scores(name: str, results: Sequence[Result], texts: EvalSet, side: str) -> LanguagePairScores:
+def _pair_scores(
+    name: str, results: Sequence[Result], texts: EvalSet, side: str
+) -> LanguagePairScores:
     turned = not results[0].higher_is_better
     sign = -1.0 if turned else 1.0
     return LanguagePairScores(
@@ -224,7 +269,9 @@ def _pair_scores(name: str, results: Sequence[Result], texts: EvalSet, side: str
 
 def _file_name(name: str) -> str:
     """Return a metric's name as a part of a file name: separators are replaced by underscores."""
-    return "".join(character if character.isalnum() or character in "+@_" else "_" for character in name)
+    return "".join(
+        character if character.isalnum() or character in "+@_" else "_" for character in name
+    )
 
 
 def _make_folder(folder: Path) -> None:

@@ -30,7 +30,8 @@ class PeerValueError(MongeError, ValueError):
 
 @contextmanager
 def raise_as(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterator[None]:
-    """Convert errors of monge (of the class `of`) to errors of `kind`, with the same message and exit code.
+    """Convert errors of monge (of the class `of`) to errors of `kind`, with the same message and
+    exit code.
 
     Errors of models always become PeerModelError. Options in messages get their Python names.
     """
@@ -42,6 +43,8 @@ def raise_as(kind: type[MongeError], of: type[MongeError] = MongeError) -> Itera
         model = isinstance(error, ModelError) and not isinstance(error, StatisticsMismatch)
         if not model and not isinstance(error, of):
             raise
-        peer_error = (PeerModelError if model else kind)(str(error).replace("--online", "online=True"))
+        peer_error = (PeerModelError if model else kind)(
+            str(error).replace("--online", "online=True")
+        )
         peer_error.exit_code, peer_error.http_status = error.exit_code, error.http_status
         raise peer_error from error

@@ -11,11 +11,15 @@ from monge.errors import UsageError
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts
 
 _CLOSE = 1e-6
-"""Tolerance between an idf and that of whole counts, so that dictionaries in float32 are accepted."""
+"""Tolerance between an idf and that of whole counts, so that dictionaries in float32 are
+accepted.
+"""
 
 
 class IdfTable(defaultdict[int, float]):
-    """The idf of every piece, ln((N+1)/(df+1)), as in bert-score and MoverScore, with the counts it is made of."""
+    """The idf of every piece, ln((N+1)/(df+1)), as in bert-score and MoverScore, with the counts it
+    is made of.
+    """
 
     def __init__(self, counts: DocumentCounts) -> None:
         """Compute the idf of the counted pieces; other pieces get ln(N+1)."""
@@ -25,14 +29,16 @@ class IdfTable(defaultdict[int, float]):
 
 
 def document_counts(table: Mapping[int, float]) -> DocumentCounts:
-    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of bert-score or MoverScore.
+    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of bert-score or
+    MoverScore.
 
     The number of texts N follows from the default of the dictionary, ln(N+1).
     """
     make = getattr(table, "default_factory", None)
     if make is None:
         raise UsageError(
-            f"idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, which knows the "
+            f"idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, "
+            f"which knows the "
             f"number of its texts; got {type(table).__name__}"
         )
     n = round(exp(make())) - 1
@@ -40,7 +46,8 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
     for piece, value in table.items():
         if n < 1 or df[int(piece)] < 0 or abs(log((n + 1) / (df[int(piece)] + 1)) - value) > _CLOSE:
             raise UsageError(
-                f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} by the default of "
+                f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} "
+                f"by the default of "
                 "the dictionary); take idf=True, or idf_sents"
             )
     positive_df = {piece: count for piece, count in sorted(df.items()) if count}
@@ -52,5 +59,7 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
 
 
 def prepare_idf(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
-    """Return corpus statistics from idf dictionaries, one per side; `reader` is the key of the text reader."""
+    """Return corpus statistics from idf dictionaries, one per side; `reader` is the key of the text
+    reader.
+    """
     return CorpusStats(reader, {side: document_counts(table) for side, table in sides.items()})

@@ -1,6 +1,8 @@
-"""The pytest plugin `monge`: the fixture `assert_quality`, and `--monge-update`, which writes baseline files.
+"""The pytest plugin `monge`: the fixture `assert_quality`, and `--monge-update`, which writes
+baseline files.
 
-Importing it imports nothing of monge: it is loaded in every pytest run of an environment that has monge.
+Importing it imports nothing of monge: it is loaded in every pytest run of an environment that has
+monge.
 """
 
 from __future__ import annotations
@@ -24,13 +26,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--monge-update",
         action="store_true",
-        help="write the baseline files of assert_quality(not_worse_than=...) instead of comparing with them",
+        help="write the baseline files of assert_quality(not_worse_than=...) instead of comparing "
+        "with them",
     )
 
 
 @pytest.fixture(name="assert_quality")
 def _assert_quality(request: pytest.FixtureRequest) -> Callable[..., Result]:
-    """Provide `monge.compat.quality.assert_quality`, which fails with a report if texts are worse than required."""
+    """Provide `monge.compat.quality.assert_quality`, which fails with a report if texts are worse
+    than required.
+    """
     from monge.compat.quality import assert_quality
 
     lines = request.config.stash.setdefault(_CHECKS, [])
@@ -38,7 +43,9 @@ def _assert_quality(request: pytest.FixtureRequest) -> Callable[..., Result]:
     def note_check(check: Check) -> None:
         lines.append(f"{request.node.name}: {check.line}")
 
-    return partial(assert_quality, update=request.config.getoption("--monge-update"), seen=note_check)
+    return partial(
+        assert_quality, update=request.config.getoption("--monge-update"), seen=note_check
+    )
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -3,7 +3,8 @@
     assert_quality(hypotheses, references, metric="twmd", at_least=0.8)
     assert_quality(hypotheses, references, metric="twmd", not_worse_than="baseline.json")
 
-With pytest the fixture `assert_quality` does the same, and `pytest --monge-update` writes the baseline files.
+With pytest the fixture `assert_quality` does the same, and `pytest --monge-update` writes the
+baseline files.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Check:
 
     @property
     def fall(self) -> float:
-        """How much worse the score is than that of the baseline, positive for either direction of the metric."""
+        """How much worse the score is than that of the baseline, positive for either direction of
+        the metric.
+        """
         return 0.0 if self.before is None else self._sign * (self.before.score - self.result.score)
 
     @property
@@ -69,15 +72,22 @@ class Check:
         result, before = self.result, self.before
         text = f"{result.metric} {result.score:.4f} of {result.n} segment{'s' * (result.n != 1)}"
         if self.at_least is not None:
-            text += f", asked: {'at least' if result.higher_is_better else 'at most'} {self.at_least:g}"
+            text += (
+                f", asked: {'at least' if result.higher_is_better else 'at most'} {self.at_least:g}"
+            )
         if before is not None:
             noise = "more than noise" if self.p_value <= (self.alpha or 0.05) else "could be noise"
             moved = f"{result.score - before.score:+.4f}, p = {self.p_value:.3g}: {noise}"
-            text += f", {Path(self.baseline).name}: {before.score:.4f} ({moved if self.fall else 'the same'})"
+            text += (
+                f", {Path(self.baseline).name}: {before.score:.4f} "
+                f"({moved if self.fall else 'the same'})"
+            )
         return text
 
     def report(self) -> str:
-        """Return the report of a failure: the line, then the texts of segments that fell most, or of the worst."""
+        """Return the report of a failure: the line, then the texts of segments that fell most, or
+        of the worst.
+        """
         places = (
             self._falls()
             if self.fell
@@ -87,7 +97,10 @@ class Check:
         lines = [f"{worse}: {self.line}"]
         if self.fell:
             change = self._changes()
-            lines.append(f"{int((change < -_ROUNDING).sum())} segments fell, {int((change > _ROUNDING).sum())} rose;")
+            lines.append(
+                f"{int((change < -_ROUNDING).sum())} segments fell, "
+                f"{int((change > _ROUNDING).sum())} rose;"
+            )
             lines[-1] += f" the {len(places)} that fell most:"
         else:
             lines.append(f"the {len(places)} worst segments:")
@@ -109,7 +122,9 @@ class Check:
         row, now = self.segments[k], self.result.segments[k]
         scores = f"{now:.4f}"
         if self.before is not None:
-            scores = f"{self.before.segments[k]:.4f} -> {now:.4f} ({now - self.before.segments[k]:+.4f})"
+            scores = (
+                f"{self.before.segments[k]:.4f} -> {now:.4f} ({now - self.before.segments[k]:+.4f})"
+            )
         texts = [("was", self.old[k])] if self.old and self.old[k] != row.hypothesis else []
         texts += [("is", row.hypothesis), *(("ref", reference) for reference in row.references[:2])]
         return [f"  {row.id}: {scores}", *(f"      {name:4}{_clip(text)}" for name, text in texts)]
@@ -128,20 +143,19 @@ def assert_quality(
     seen: Callable[[Check], None] = lambda _: None,
     **options: Unpack[Options],
 ) -> Result:
-    """Raise an assertion error with a report if texts score worse than a number or than a baseline file.
+    """Raise an assertion error with a report if texts score worse than a number or than a baseline
+    file.
 
-    Args:
-        hypotheses: The texts to judge.
-        references: One text or a list of texts per hypothesis; without them the sources take their place.
-        metric: A name, as `monge.load` takes it.
-        at_least: The lowest score that passes; for a distance, the highest.
-        not_worse_than: A baseline file. It holds the earlier texts and their scores; if the settings or the version of
+    Args: hypotheses: The texts to judge. references: One text or a list of texts per hypothesis;
+        without them the sources take their place. metric: A name, as `monge.load` takes it.
+        at_least: The lowest score that passes; for a distance, the highest. not_worse_than: A
+        baseline file. It holds the earlier texts and their scores; if the settings or the version
+        of
             the metric differ, the earlier texts are scored again.
-        sources: Source texts, for metrics that compare with the source.
-        alpha: A fall counts if a paired permutation test gives p <= alpha; None: any fall counts.
-        update: Write the baseline file instead of comparing with it.
-        seen: Called with the check, passed or not.
-        options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        sources: Source texts, for metrics that compare with the source. alpha: A fall counts if a
+        paired permutation test gives p <= alpha; None: any fall counts. update: Write the baseline
+        file instead of comparing with it. seen: Called with the check, passed or not. options:
+        model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
 
     Returns:
         The result of the texts.
@@ -169,17 +183,25 @@ def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
         {"id": row.id, "texts": _key(row), "hypothesis": row.hypothesis, "score": float(score)}
         for row, score in zip(segments, result.segments, strict=True)
     ]
-    head = {FORM: 1, "metric": result.metric, "score": result.score, "signature": str(result.signature)}
+    head = {
+        FORM: 1,
+        "metric": result.metric,
+        "score": result.score,
+        "signature": str(result.signature),
+    }
     write_text(path, json.dumps({**head, "segments": rows}, ensure_ascii=False, indent=1) + "\n")
 
 
 def _compare(check: Check, path: Path, metric: Metric) -> Check:
-    """Return the check with the baseline's result; its texts are scored again if its scores are not comparable."""
+    """Return the check with the baseline's result; its texts are scored again if its scores are not
+    comparable.
+    """
     baseline = _read_baseline(path)
     rows = baseline["segments"]
     if [row["texts"] for row in rows] != [_key(segment) for segment in check.segments]:
         raise StatisticsMismatch(
-            f"{path}: the baseline is of {len(rows)} segments with other references or sources than these "
+            f"{path}: the baseline is of {len(rows)} segments with other references or sources "
+            f"than these "
             f"{len(check.segments)}: write it anew (pytest --monge-update)"
         )
     old = [str(row["hypothesis"]) for row in rows]
@@ -205,7 +227,10 @@ def _add_p_value(check: Check) -> Check:
             check.result.pooled.of,
         )
     else:
-        statistics, of = [np.stack([result.segments, np.ones(result.n)], axis=1) for result in results], _mean
+        statistics, of = (
+            [np.stack([result.segments, np.ones(result.n)], axis=1) for result in results],
+            _mean,
+        )
     tests = pooled_tests(np.stack(statistics), of, method="permutation")
     return replace(check, p_value=float(tests.p_values[0, 1]))
 
@@ -217,7 +242,9 @@ def _mean(sums: Array) -> Array:
 
 def _read_baseline(path: Path) -> dict[str, Any]:
     if not path.exists():
-        raise PeerAssertionError(f"{path}: no such baseline file; write it with pytest --monge-update, and keep it")
+        raise PeerAssertionError(
+            f"{path}: no such baseline file; write it with pytest --monge-update, and keep it"
+        )
     try:
         content = json.loads("\n".join(read_lines(path)))
         complete = content[FORM] == 1 and all(
@@ -226,14 +253,18 @@ def _read_baseline(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError):
         complete = False
     if not complete:
-        raise StatisticsMismatch(f"{path}: not a baseline file of assert_quality; write it with --monge-update")
+        raise StatisticsMismatch(
+            f"{path}: not a baseline file of assert_quality; write it with --monge-update"
+        )
     baseline: dict[str, Any] = content
     return baseline
 
 
 def _key(row: Segment) -> str:
     """Return a digest of the references and the source of a segment."""
-    return blake2b(repr((row.references, row.source)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return blake2b(
+        repr((row.references, row.source)).encode("utf-8", "surrogatepass"), digest_size=8
+    ).hexdigest()
 
 
 def _clip(text: str) -> str:

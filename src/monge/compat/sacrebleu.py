@@ -1,15 +1,18 @@
-"""The classes of sacrebleu: its own metrics, with checks and faster, and any metric of monge beside them.
+"""The classes of sacrebleu: its own metrics, with checks and faster, and any metric of monge beside
+them.
 
-    from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU, CHRF, TER
+    from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU,
+                                                    CHRF, TER
 
     for metric in [BLEU(), CHRF(), MongeMetric("twmd")]:
         print(metric.corpus_score(hypotheses, [references]), metric.get_signature())
 
-References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of hypothesis i. Streams of
-another length than the hypotheses are an error; sacrebleu cuts them to the shortest. BLEU, CHRF and TER have the scores
-and signatures of sacrebleu; counts of references are cached for the next system, and TER tries shifts in batches
-(`monge.text.ter`). Bootstrap intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on all. Importing this module
-imports nothing else of monge.
+References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of
+hypothesis i. Streams of another length than the hypotheses are an error; sacrebleu cuts them to the
+shortest. BLEU, CHRF and TER have the scores and signatures of sacrebleu; counts of references are
+cached for the next system, and TER tries shifts in batches (`monge.text.ter`). Bootstrap intervals
+(`n_bootstrap`) and sacrebleu's `PairedTest` work on all. Importing this module imports nothing else
+of monge.
 """
 
 from __future__ import annotations
@@ -35,15 +38,22 @@ DIGITS = 4
 
 def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
     """Raise if hypotheses or streams are not lists of texts, or differ in length."""
-    if not isinstance(hypotheses, Sequence) or isinstance(hypotheses, str) or any(map(_is_no_stream, streams)):
-        raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
+    if (
+        not isinstance(hypotheses, Sequence)
+        or isinstance(hypotheses, str)
+        or any(map(_is_no_stream, streams))
+    ):
+        raise PeerTypeError(
+            "hypotheses are a list of texts, references a list of streams: [references]"
+        )
     for k, text in enumerate(hypotheses):
         if not isinstance(text, str):
             raise PeerTypeError(f"hypothesis {k} is no text (str), but {type(text).__name__}")
     for k, stream in enumerate(streams):
         if len(stream) != len(hypotheses):
             raise PeerValueError(
-                f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: references[k][i] is the k-th "
+                f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: "
+                f"references[k][i] is the k-th "
                 "reference of hypothesis i"
             )
 
@@ -53,7 +63,9 @@ def _is_no_stream(stream: object) -> bool:
 
 
 class _NotEmpty(SacreMetric):  # type: ignore[misc]
-    """A metric that raises a clear error if there is nothing to score; sacrebleu raises an IndexError."""
+    """A metric that raises a clear error if there is nothing to score; sacrebleu raises an
+    IndexError.
+    """
 
     def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
         if hyps is not None and not len(hyps):
@@ -69,7 +81,9 @@ class _NotEmpty(SacreMetric):  # type: ignore[misc]
 
 
 class _Checked(_NotEmpty):
-    """A metric of sacrebleu that refuses streams of another length, and caches the counts of references."""
+    """A metric of sacrebleu that refuses streams of another length, and caches the counts of
+    references.
+    """
 
     num_refs: int
     _counted_references: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
@@ -82,11 +96,15 @@ class _Checked(_NotEmpty):
         _, reference_info, self.num_refs = self._counted_references
         return reference_info
 
-    def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> Any:
+    def _extract_corpus_statistics(
+        self, hypotheses: Sequence[str], references: Streams | None
+    ) -> Any:
         streams = references or ()
         check_streams(hypotheses, streams)
         if not streams and self._ref_cache and len(self._ref_cache) != len(hypotheses):
-            raise PeerValueError(f"{len(hypotheses)} hypotheses, but references have {len(self._ref_cache)}")
+            raise PeerValueError(
+                f"{len(hypotheses)} hypotheses, but references have {len(self._ref_cache)}"
+            )
         return super()._extract_corpus_statistics(hypotheses, references)
 
 
@@ -101,7 +119,9 @@ class CHRF(_Checked, peer.CHRF):  # type: ignore[misc]
 class TER(_Checked, peer.TER):  # type: ignore[misc]
     """sacrebleu's TER, with the same edits computed faster."""
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+    def _compute_segment_statistics(
+        self, hypothesis: str, ref_kwargs: dict[str, Any]
+    ) -> list[float]:
         from monge.text.ter import segment_statistics
 
         return segment_statistics(hypothesis, ref_kwargs["ref_words"])
@@ -110,13 +130,26 @@ class TER(_Checked, peer.TER):  # type: ignore[misc]
 class MongeScore(Score):  # type: ignore[misc]
     """A score with its name; it is shown with four digits, and as JSON with the full signature."""
 
-    def format(self, width: int = DIGITS, score_only: bool = False, signature: str = "", is_json: bool = False) -> str:
+    def format(
+        self,
+        width: int = DIGITS,
+        score_only: bool = False,
+        signature: str = "",
+        is_json: bool = False,
+    ) -> str:
         """Return the score as text, or as JSON."""
         if not is_json:
             return str(super().format(width, score_only, signature))
-        fields = {"name": self.name, "score": float(f"{self.score:.{width}f}"), "signature": signature}
+        fields = {
+            "name": self.name,
+            "score": float(f"{self.score:.{width}f}"),
+            "signature": signature,
+        }
         if self._mean > 0:
-            fields |= {"confidence_mean": round(self._mean, width), "confidence_var": round(self._ci, width)}
+            fields |= {
+                "confidence_mean": round(self._mean, width),
+                "confidence_var": round(self._ci, width),
+            }
         return json.dumps(fields, indent=1, ensure_ascii=False)
 
 
@@ -126,7 +159,9 @@ class MongeSignature(Signature):  # type: ignore[misc]
     def __init__(self, args: dict[str, Any]) -> None:
         """Store the signature; raise if the metric was not evaluated yet, as sacrebleu does."""
         if not args.get("signature"):
-            raise PeerValueError("the signature is known when texts were scored: evaluate the metric first")
+            raise PeerValueError(
+                "the signature is known when texts were scored: evaluate the metric first"
+            )
         self.line = str(args["signature"])
         self.info = {"bs": args.get("n_bootstrap"), "ar": None, "seed": args.get("seed")}
 
@@ -153,24 +188,30 @@ class MongeMetric(_NotEmpty):
     ) -> None:
         """Load the metric.
 
-        Args:
-            metric: Its name, as `monge.load` takes it.
-            references: Streams to score against if a call gives none.
-            stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
-            options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        Args: metric: Its name, as `monge.load` takes it. references: Streams to score against if a
+            call gives none. stats: Corpus statistics of `monge.fit`; otherwise each call fits its
+            own. options: model, layers, precision, device, lang, settings, online, cache: as
+            `monge.load` takes them.
         """
         from monge.api import load
 
         super().__init__()
         with raise_as(PeerValueError):
             self.loaded = load(metric, **options)
-        self.name, self.higher_is_better = self.loaded.name, self.loaded.scorer.bounds.higher_is_better
+        self.name, self.higher_is_better = (
+            self.loaded.name,
+            self.loaded.scorer.bounds.higher_is_better,
+        )
         self.signature, self.stats, self.num_refs = "", stats, 0
         self._references = references
         self._pool_statistics: Callable[[Array], Array] = _mean
 
-    def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> list[list[float]]:
-        """Return the numbers of each segment that are summed: its score and 1, or the counts of a corpus score."""
+    def _extract_corpus_statistics(
+        self, hypotheses: Sequence[str], references: Streams | None
+    ) -> list[list[float]]:
+        """Return the numbers of each segment that are summed: its score and 1, or the counts of a
+        corpus score.
+        """
         from monge.api import Corpora, score_segments, segments_of
 
         streams = self._references if references is None else references
@@ -178,8 +219,13 @@ class MongeMetric(_NotEmpty):
             raise RuntimeError("No references provided, neither here nor when the metric was made.")
         check_streams(hypotheses, streams)
         with raise_as(PeerValueError):
-            rows = [[reference for reference in row if reference is not None] for row in zip(*streams, strict=True)]
-            (result,) = score_segments([self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats))
+            rows = [
+                [reference for reference in row if reference is not None]
+                for row in zip(*streams, strict=True)
+            ]
+            (result,) = score_segments(
+                [self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats)
+            )
         counts = {len(row) for row in rows}
         self.num_refs = counts.pop() if len(counts) == 1 else -1
         self.signature = str(result.signature)
@@ -196,7 +242,8 @@ class MongeMetric(_NotEmpty):
     def _compute_score_from_stats(self, stats: Array) -> MongeScore:
         return MongeScore(self.name, float(self._pool_statistics(stats.astype("float64"))))
 
-    # sacrebleu's base class needs these for metrics that score one segment after another: ours score all in one pass
+    # sacrebleu's base class needs these for metrics that score one segment after another: ours
+    # score all in one pass
 
     def _preprocess_segment(self, sent: str) -> str:
         return sent
@@ -204,7 +251,9 @@ class MongeMetric(_NotEmpty):
     def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+    def _compute_segment_statistics(
+        self, hypothesis: str, ref_kwargs: dict[str, Any]
+    ) -> list[float]:
         raise NotImplementedError
 
 

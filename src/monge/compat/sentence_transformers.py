@@ -1,10 +1,11 @@
-"""An evaluator for sentence-transformers: agreement with people of a metric on the model in training.
+"""An evaluator for sentence-transformers: agreement with people of a metric on the model in
+training.
 
     evaluator = MetricEvaluator(hypotheses, references, human_scores, metric="bertscore")
     trainer = SentenceTransformerTrainer(model, args, train_dataset=…, loss=…, evaluator=evaluator)
 
-Each call writes the model to a temporary directory and loads it from there, so that the numbers are those of the saved
-model.
+Each call writes the model to a temporary directory and loads it from there, so that the numbers are
+those of the saved model.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
         name: str = "",
         **options: Unpack[Options],
     ) -> None:
-        """Check the arguments before hours of training; `options` are those of `monge.load`, without model."""
+        """Check the arguments before hours of training; `options` are those of `monge.load`,
+        without model.
+        """
         super().__init__()
         with raise_as(PeerValueError):
             if not len(hypotheses) == len(references) == len(human_scores):
                 raise Misaligned(
-                    f"{len(hypotheses)} hypotheses, {len(references)} references, {len(human_scores)} human scores"
+                    f"{len(hypotheses)} hypotheses, {len(references)} references, "
+                    f"{len(human_scores)} human scores"
                 )
             segments_of(hypotheses, references)
             self.human = [_number(k, human_score) for k, human_score in enumerate(human_scores)]
@@ -53,7 +57,9 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Return Pearson's and Spearman's correlation; higher is better for metrics of either direction."""
+        """Return Pearson's and Spearman's correlation; higher is better for metrics of either
+        direction.
+        """
         with TemporaryDirectory() as folder, raise_as(PeerValueError):
             model.save_pretrained(folder, create_model_card=False)
             options: Options = {**self.options, "model": folder}

@@ -1,12 +1,17 @@
-"""Metrics for torchmetrics, with `update`, `compute`, `reset`, `forward`, `plot`, gathered over processes.
+"""Metrics for torchmetrics, with `update`, `compute`, `reset`, `forward`, `plot`, gathered over
+processes.
 
-    from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics import BERTScore
-    from torchmetrics.functional.text.bert import bert_score   ->  from monge.compat.torchmetrics import bert_score
-    TextScore("twmd")                                          any metric of monge; MetricCollection holds them
+    from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics
+    import BERTScore
+    from torchmetrics.functional.text.bert import bert_score   ->  from monge.compat.torchmetrics
+    import bert_score
+    TextScore("twmd")                                          any metric of monge;
+    MetricCollection holds them
 
-Gathering is exact on every device. If the scores of a pair depend on nothing else, they are gathered as bytes of
-float64. If a metric uses statistics of all texts (idf, means, counts of words), the texts are gathered, sorted and
-scored together. So the result does not depend on the number of processes or on how texts are distributed.
+Gathering is exact on every device. If the scores of a pair depend on nothing else, they are
+gathered as bytes of float64. If a metric uses statistics of all texts (idf, means, counts of
+words), the texts are gathered, sorted and scored together. So the result does not depend on the
+number of processes or on how texts are distributed.
 """
 
 from __future__ import annotations
@@ -37,7 +42,9 @@ References = str | Sequence[str] | Sequence[Sequence[str]]
 
 
 class _Gathered(TorchMetric):  # type: ignore[misc]
-    """Base class: texts or their scores as bytes, gathered over processes; subclasses make results of them."""
+    """Base class: texts or their scores as bytes, gathered over processes; subclasses make results
+    of them.
+    """
 
     is_differentiable = False
     full_state_update = False
@@ -50,7 +57,9 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         self._add_empty_record()
 
     def _add_empty_record(self) -> None:
-        """Add an empty tensor: a process without texts must have one of the right type to gather."""
+        """Add an empty tensor: a process without texts must have one of the right type to
+        gather.
+        """
         self.records.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
 
     def reset(self) -> None:
@@ -58,7 +67,8 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         super().reset()
         self._add_empty_record()
 
-    # --- for subclasses --------------------------------------------------------------------------------------------
+    # --- for subclasses
+    # --------------------------------------------------------------------------------------------
 
     def _load(self) -> Any:
         """Load the metric or scorer; called again after copying or unpickling."""
@@ -80,7 +90,8 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         """Return the number of columns."""
         raise NotImplementedError
 
-    # --- gathering -------------------------------------------------------------------------------------------------
+    # --- gathering
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def loaded(self) -> Any:
@@ -92,24 +103,35 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != _LOADED}
 
-    def update(self, preds: Texts, target: References, sources: Iterable[str] | None = None) -> None:
-        """Add pairs: predictions, one reference or a list of references each, sources if the metric uses them."""
+    def update(
+        self, preds: Texts, target: References, sources: Iterable[str] | None = None
+    ) -> None:
+        """Add pairs: predictions, one reference or a list of references each, sources if the metric
+        uses them.
+        """
         with raise_as(PeerValueError):
             segments = segments_of(_texts(preds), _rows(target), sources)
             if self._scores_pairs_alone():
                 data = self._measure(segments)[0].tobytes()
             else:
-                data = b"".join(json.dumps(asdict(segment)).encode() + b"\n" for segment in segments)
+                data = b"".join(
+                    json.dumps(asdict(segment)).encode() + b"\n" for segment in segments
+                )
         self.records.append(torch.frombuffer(bytearray(data), dtype=torch.uint8).to(self.device))
 
     def _measure(self, segments: Sequence[Segment]) -> tuple[Array, float | None]:
-        """Return the columns [n, columns] of texts, and the corpus score if it is not the mean of the first column."""
+        """Return the columns [n, columns] of texts, and the corpus score if it is not the mean of
+        the first column.
+        """
         results = self._score_texts(segments)
         self.signature = str(results[0].signature)
-        return np.stack(self._columns(results), axis=1), None if results[0].pooled is None else results[0].score
+        return np.stack(self._columns(results), axis=1), None if results[
+            0
+        ].pooled is None else results[0].score
 
     def gather_scores(self) -> tuple[Array, float | None]:
-        """Return scores [n, columns] of all pairs so far, in the order of processes, and the corpus score.
+        """Return scores [n, columns] of all pairs so far, in the order of processes, and the corpus
+        score.
 
         The latter is None if it is the mean of the pairs' scores.
         """
@@ -122,7 +144,9 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         segments = [_segment(line, k) for k, line in enumerate(data.splitlines())]
         order = sorted(range(len(segments)), key=lambda k: repr(replace(segments[k], id="")))
         with raise_as(PeerValueError):
-            sorted_values, pooled_score = self._measure([replace(segments[k], id=str(n)) for n, k in enumerate(order)])
+            sorted_values, pooled_score = self._measure(
+                [replace(segments[k], id=str(n)) for n, k in enumerate(order)]
+            )
         values = np.empty_like(sorted_values)
         values[order] = sorted_values
         return values, pooled_score
@@ -137,7 +161,9 @@ def _as_list(texts: object, name: str) -> list[Any]:
     if isinstance(texts, str):
         return [texts]
     if not isinstance(texts, Iterable):
-        raise PeerTypeError(f"{name}: expected a text or a list of texts, got {type(texts).__name__}")
+        raise PeerTypeError(
+            f"{name}: expected a text or a list of texts, got {type(texts).__name__}"
+        )
     return list(texts)
 
 
@@ -146,14 +172,17 @@ def _texts(preds: Texts) -> list[str]:
     wrong = next(((k, text) for k, text in enumerate(texts) if not isinstance(text, str)), None)
     if wrong is not None:  # the first words are the peer's
         raise PeerValueError(
-            f"Invalid input provided. Prediction {wrong[0]} is no text (str), but {type(wrong[1]).__name__}; several "
+            f"Invalid input provided. Prediction {wrong[0]} is no text (str), but "
+            f"{type(wrong[1]).__name__}; several "
             "references go into the target, several batches into several calls"
         )
     return texts
 
 
 def _rows(target: References) -> Any:
-    """Return references in the form of `segments_of`: if only some rows are lists, all become lists."""
+    """Return references in the form of `segments_of`: if only some rows are lists, all become
+    lists.
+    """
     rows = _as_list(target, "target")
     mixed = {isinstance(row, str) for row in rows if isinstance(row, Iterable)} == {True, False}
     return [[row] if isinstance(row, str) else row for row in rows] if mixed else rows
@@ -168,14 +197,17 @@ class TextScore(_Gathered):
     """Any metric of monge; `compute` returns the score of all texts so far, a scalar tensor."""
 
     def __init__(
-        self, metric: str = "twmd", *, metric_settings: dict[str, Any] | None = None, **options: Unpack[Options]
+        self,
+        metric: str = "twmd",
+        *,
+        metric_settings: dict[str, Any] | None = None,
+        **options: Unpack[Options],
     ) -> None:
         """Load the metric.
 
-        Args:
-            metric: Its name, as `monge.load` takes it.
-            metric_settings: Arguments of torchmetrics' own Metric: dist_sync_on_step, process_group …
-            options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        Args: metric: Its name, as `monge.load` takes it. metric_settings: Arguments of
+            torchmetrics' own Metric: dist_sync_on_step, process_group … options: model, layers,
+            precision, device, lang, settings, online, cache: as `monge.load` takes them.
         """
         super().__init__(**(metric_settings or {}))
         self.metric_name, self.options = metric, options
@@ -193,7 +225,11 @@ class TextScore(_Gathered):
 
     def _scores_pairs_alone(self) -> bool:
         scorer = self.loaded.scorer
-        return isinstance(scorer.spec, MetricSpec) and not scorer.fits and scorer.members[""].block == 1
+        return (
+            isinstance(scorer.spec, MetricSpec)
+            and not scorer.fits
+            and scorer.members[""].block == 1
+        )
 
     def _score_texts(self, segments: Sequence[Segment]) -> list[Result]:
         return score_segments([self.loaded], segments, cache=self.options.get("cache"))
@@ -208,12 +244,16 @@ class TextScore(_Gathered):
         """Return the score of all texts so far."""
         values, pooled_score = self.gather_scores()
         return torch.tensor(
-            values[:, 0].mean() if pooled_score is None else pooled_score, dtype=self.dtype, device=self.device
+            values[:, 0].mean() if pooled_score is None else pooled_score,
+            dtype=self.dtype,
+            device=self.device,
         )
 
 
 class BERTScore(_Gathered):
-    """torchmetrics' BERTScore, with the same parameters; `compute` returns precision, recall and f1 of every pair."""
+    """torchmetrics' BERTScore, with the same parameters; `compute` returns precision, recall and f1
+    of every pair.
+    """
 
     higher_is_better = True
     plot_lower_bound = 0.0
@@ -245,23 +285,37 @@ class BERTScore(_Gathered):
     ) -> None:
         """Load the model; `kwargs` are those of torchmetrics' Metric.
 
-        Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the published one). Model or
-        tokenizer objects and the URL of a baseline are refused: give a directory or a file.
+        Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the
+        published one). Model or tokenizer objects and the URL of a baseline are refused: give a
+        directory or a file.
         """
         super().__init__(**kwargs)
-        objects = {"model": model, "user_tokenizer": user_tokenizer, "user_forward_fn": user_forward_fn}
+        objects = {
+            "model": model,
+            "user_tokenizer": user_tokenizer,
+            "user_forward_fn": user_forward_fn,
+        }
         refused = next((name for name, value in objects.items() if value is not None), None)
         if refused is not None:
             raise PeerValueError(
-                f"{refused}: an object cannot be signed; save the model and give its directory by name"
+                f"{refused}: an object cannot be signed; save the model and give its directory by "
+                f"name"
             )
         if baseline_url is not None:
-            raise PeerValueError("baseline_url: nothing is fetched; save the file and give baseline_path")
-        self.idf, self.all_layers, self.return_hash, self.verbose = idf, all_layers, return_hash, verbose
+            raise PeerValueError(
+                "baseline_url: nothing is fetched; save the file and give baseline_path"
+            )
+        self.idf, self.all_layers, self.return_hash, self.verbose = (
+            idf,
+            all_layers,
+            return_hash,
+            verbose,
+        )
         self.settings: dict[str, Any] = {
             "model_type": model_name_or_path or DEFAULT_MODEL, "all_layers": all_layers,
             "num_layers": LAST_LAYER if num_layers is None else num_layers,
-            "idf": idf, "device": device, "lang": lang, "rescale_with_baseline": rescale_with_baseline,
+            "idf": idf, "device": device, "lang": lang,
+            "rescale_with_baseline": rescale_with_baseline,
             "baseline_path": baseline_path, "online": online,
             "max_length": None if max_length == DEFAULT_LENGTH else max_length,
         }  # fmt: skip
@@ -273,7 +327,9 @@ class BERTScore(_Gathered):
     def _load(self) -> BERTScorer:
         try:
             return BERTScorer(**self.settings)
-        except AssertionError as error:  # bert-score raises this; users of torchmetrics catch ValueError
+        except (
+            AssertionError
+        ) as error:  # bert-score raises this; users of torchmetrics catch ValueError
             raise PeerValueError(str(error)) from None
 
     def _scores_pairs_alone(self) -> bool:
@@ -283,7 +339,9 @@ class BERTScore(_Gathered):
         references = [list(segment.references) for segment in segments]
         if self.idf:
             self.loaded.compute_idf([text for row in references for text in row])
-        results: list[Result] = self.loaded.results([segment.hypothesis for segment in segments], references)
+        results: list[Result] = self.loaded.results(
+            [segment.hypothesis for segment in segments], references
+        )
         return results
 
     def _columns(self, results: Sequence[Result]) -> list[Array]:
@@ -294,7 +352,9 @@ class BERTScore(_Gathered):
         return len(PARTS) * layers
 
     def compute(self) -> dict[str, Any]:
-        """Return precision, recall and f1 of every pair so far [n], or [layers, n]; with return_hash the signature."""
+        """Return precision, recall and f1 of every pair so far [n], or [layers, n]; with
+        return_hash the signature.
+        """
         values, _ = self.gather_scores()
         by_layer = values.reshape(len(values), -1, len(PARTS)).transpose(1, 0, 2)
         parts: dict[str, Any] = {}
@@ -328,10 +388,14 @@ def bert_score(
     *,
     online: bool = False,
 ) -> dict[str, Any]:
-    """Return precision, recall and f1 of every pair, like torchmetrics' function: a `BERTScore` used once."""
+    """Return precision, recall and f1 of every pair, like torchmetrics' function: a `BERTScore`
+    used once.
+    """
     metric = BERTScore(
-        model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose, idf, device,
-        max_length, batch_size, num_threads, return_hash, lang, rescale_with_baseline, baseline_path, baseline_url,
+        model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose,
+        idf, device,
+        max_length, batch_size, num_threads, return_hash, lang, rescale_with_baseline,
+        baseline_path, baseline_url,
         truncation, online=online,
     )  # fmt: skip
     metric.update(preds, target)

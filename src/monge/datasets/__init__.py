@@ -1,4 +1,6 @@
-"""Readers: lines, line-aligned files, tables, and the published judgements; columns by name, never by position."""
+"""Readers: lines, line-aligned files, tables, and the published judgements; columns by name, never
+by position.
+"""
 
 from monge.datasets.catalogue import Dataset, dataset_names, describe
 from monge.datasets.judged import Group, Judged
@@ -9,6 +11,7 @@ from monge.datasets.rows import Row, Rows, rows
 from monge.datasets.tables import Table, read_table
 
 __all__ = [
-    "Dataset", "Group", "Judged", "Parallel", "Row", "Rows", "Table", "TextFile", "check_text", "dataset_names",
+    "Dataset", "Group", "Judged", "Parallel", "Row", "Rows", "Table", "TextFile", "check_text",
+    "dataset_names",
     "describe", "open_dataset", "read_lines", "read_parallel", "read_table", "rows",
 ]  # fmt: skip

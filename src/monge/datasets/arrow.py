@@ -1,4 +1,6 @@
-"""Rows of Arrow files, and of a directory that Hugging Face `datasets` saved: in batches, never all at once."""
+"""Rows of Arrow files, and of a directory that Hugging Face `datasets` saved: in batches, never all
+at once.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,16 @@ _STATE, _SPLITS = "state.json", "dataset_dict.json"
 
 
 def is_saved_dataset(path: str) -> bool:
-    """Return whether a directory is one that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote."""
+    """Return whether a directory is one that `Dataset.save_to_disk` or `DatasetDict.save_to_disk`
+    wrote.
+    """
     return any(is_there(Path(path) / name) for name in (_STATE, _SPLITS))
 
 
 def read_arrow(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an Arrow file, stream or Feather file, or of all shards of a saved dataset."""
+    """Yield the rows of an Arrow file, stream or Feather file, or of all shards of a saved
+    dataset.
+    """
     for file in _shards(Path(path)) if is_there(path, folder=True) else [path]:
         with _import_pyarrow(file) as pyarrow, open_bytes(file) as stream:
             for batch in _batches(pyarrow, stream):
@@ -59,11 +65,14 @@ def _shards(folder: Path) -> list[str]:
     if is_there(folder / _SPLITS):
         splits = _read_settings(folder / _SPLITS).get("splits", [])
         raise Unreadable(
-            f"{folder} holds several splits: give one, {' or '.join(str(folder / split) for split in splits)}"
+            f"{folder} holds several splits: give one, "
+            f"{' or '.join(str(folder / split) for split in splits)}"
         )
     state = _read_settings(folder / _STATE)
     if state.get("_indices_data_files"):
-        raise Unreadable(f"{folder}: a selection of another dataset; save it after flatten_indices()")
+        raise Unreadable(
+            f"{folder}: a selection of another dataset; save it after flatten_indices()"
+        )
     return [str(folder / data_file["filename"]) for data_file in state.get("_data_files", [])]
 
 

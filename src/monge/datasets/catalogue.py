@@ -32,23 +32,21 @@ NEEDS: dict[str, Needs] = {
     "mtme": (("human",),),
     "systems": (("systems", *_TEXTS),),
 }
-"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any one set does."""
+"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any
+one set does.
+"""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A data set as its file describes it.
 
-    Attributes:
-        name: What the user calls it.
-        title: What it is.
-        reader: Which reader understands its files.
-        groups: What its groups are (language pair, subset, topic …).
-        levels: The levels it can be evaluated on.
-        human: The human column taken by default.
-        system_human: The same at the system level, where it is another.
-        any_human: Whether further human columns may be named, those that the files have.
-        humans: Per human column: `column` in the file, `statistic` of the published tables, `layout`, and `range`,
+    Attributes: name: What the user calls it. title: What it is. reader: Which reader understands
+        its files. groups: What its groups are (language pair, subset, topic …). levels: The levels
+        it can be evaluated on. human: The human column taken by default. system_human: The same at
+        the system level, where it is another. any_human: Whether further human columns may be
+        named, those that the files have. humans: Per human column: `column` in the file,
+        `statistic` of the published tables, `layout`, and `range`,
             the lowest and the highest score of its scale, where it has ends.
         texts: Per text version the switches that differ for it.
         files: The published file names to look for; `{…}` stands for what varies.
@@ -93,7 +91,9 @@ class Dataset:
     any_human: bool = False
 
     def resolve_human(self, name: str | None, level: str) -> str:
-        """Return the human column to use: the default, one of `humans`, or one by its name in the files."""
+        """Return the human column to use: the default, one of `humans`, or one by its name in the
+        files.
+        """
         if name is None:
             return self.system_human if level == "system" and self.system_human else self.human
         if self.any_human or name in self.humans:
@@ -104,26 +104,44 @@ class Dataset:
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
     def needs(self, human: str) -> Needs:
-        """Return alternative sets of file roles that a human column (or `systems`, for the system level) needs."""
+        """Return alternative sets of file roles that a human column (or `systems`, for the system
+        level) needs.
+        """
         layout = str(self.humans.get(human, {}).get("layout", ""))
         return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all switches in effect for a text version; raises for unknown names and values of another type."""
-        defaults = {"entities": False, "detokenise": False, "human_range": "", **self.switches, **self.texts[text]}
+        """Return all switches in effect for a text version; raises for unknown names and values of
+        another type.
+        """
+        defaults = {
+            "entities": False,
+            "detokenise": False,
+            "human_range": "",
+            **self.switches,
+            **self.texts[text],
+        }
         for name, value in switches.items():
             if name not in defaults:
                 raise UnknownName(f"{self.name} setting", name, defaults)
             expected_type = type(defaults[name])
             if type(value) is not expected_type:
-                raise InvalidSetting(f"{self.name}: {name} takes {expected_type.__name__}, got {value!r}")
+                raise InvalidSetting(
+                    f"{self.name}: {name} takes {expected_type.__name__}, got {value!r}"
+                )
         return {**defaults, **switches}
 
 
 @cache
 def dataset_names() -> tuple[str, ...]:
     """Return the names of the known data sets."""
-    return tuple(sorted(file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml")))
+    return tuple(
+        sorted(
+            file.name.removesuffix(".toml")
+            for file in _folder().iterdir()
+            if file.name.endswith(".toml")
+        )
+    )
 
 
 @cache

@@ -1,4 +1,6 @@
-"""Which column of a table plays which role: by the names that people usually give it, or as the user says."""
+"""Which column of a table plays which role: by the names that people usually give it, or as the
+user says.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,12 @@ ROLES: dict[str, Tiers] = {
     "hypothesis": (
         ("hypothesis",),
         (
-            "hypotheses", "hyp", "hyps", "mt", "prediction", "predictions", "predicted", "predict", "pred", "preds",
-            "candidate", "candidates", "cand", "output", "outputs", "system_output", "model_output", "sys_output",
-            "generated", "generation", "generated_text", "generated_output", "generated_summary", "response",
+            "hypotheses", "hyp", "hyps", "mt", "prediction", "predictions", "predicted", "predict",
+            "pred", "preds",
+            "candidate", "candidates", "cand", "output", "outputs", "system_output", "model_output",
+            "sys_output",
+            "generated", "generation", "generated_text", "generated_output", "generated_summary",
+            "response",
             "completion", "decoded", "filtered_resps",
         ),
         (*_EITHER, "resps"),
@@ -29,33 +34,41 @@ ROLES: dict[str, Tiers] = {
     "reference": (
         ("reference", "references"),
         (
-            "ref", "refs", "gold", "golds", "target", "targets", "label", "labels", "ground_truth", "expected",
+            "ref", "refs", "gold", "golds", "target", "targets", "label", "labels", "ground_truth",
+            "expected",
             "expected_output", "reference_text", "gold_text", "highlights",
         ),
         _EITHER,
     ),
     "source": (
-        ("source",), ("src", "sources", "source_text"), ("document",), ("article",), ("input",), ("prompt",),
+        ("source",), ("src", "sources", "source_text"), ("document",), ("article",), ("input",),
+        ("prompt",),
         ("question",), ("query",), ("context",),
     ),
-    "system": (("system",), ("system_name", "system_id", "systems", "sys", "model", "model_name", "model_id")),
+    "system": (("system",),
+        ("system_name", "system_id", "systems", "sys", "model", "model_name", "model_id")),
     "id": (
         ("id",),
         ("segment_id", "seg_id", "segid", "sid", "segment"),
-        ("doc_id", "docid", "example_id", "sample_id", "item_id", "question_id", "qid", "item", "guid", "uid"),
+        ("doc_id", "docid", "example_id", "sample_id", "item_id", "question_id", "qid", "item",
+            "guid", "uid"),
         ("index", "idx", "key"),
     ),
-    "group": (("group",), ("lp", "langpair", "lang_pair", "language_pair", "pair", "subset", "topic")),
+    "group": (("group",),
+        ("lp", "langpair", "lang_pair", "language_pair", "pair", "subset", "topic")),
     "human": (
         ("human",),
-        ("human_score", "human_rating", "rating", "da", "da_score", "mqm", "mqm_score", "esa", "z_score", "judgement"),
+        ("human_score", "human_rating", "rating", "da", "da_score", "mqm", "mqm_score", "esa",
+            "z_score", "judgement"),
         ("score",),
     ),
     "score": (("score",), ("scores", "segment_score", "metric_score"), ("value", "f1")),
 }  # fmt: skip
-"""Role -> names in tiers: the first tier that a column is in decides, two columns in one tier are ambiguous.
+"""Role -> names in tiers: the first tier that a column is in decides, two columns in one tier are
+ambiguous.
 
-Letters count alike in either case, and a space or a hyphen as an underscore. References may be numbered.
+Letters count alike in either case, and a space or a hyphen as an underscore. References may be
+numbered.
 """
 TEXTS = ("hypothesis", "reference", "source", "system", "id")
 _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")
@@ -63,7 +76,8 @@ _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that play roles; `guessed` are the roles found by a name that is not the role's own.
+    """The columns that play roles; `guessed` are the roles found by a name that is not the role's
+    own.
 
     Only `reference` may be played by several columns.
     """
@@ -87,19 +101,30 @@ def given_columns(options: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for part in (part for option in options for part in option.split(",")):
         role, equals, column = (text.strip() for text in part.partition("="))
         if not equals or not column:
-            raise UsageError(f"--columns takes ROLE=COLUMN,… such as hypothesis=mt,reference=ref; got {part!r}")
+            raise UsageError(
+                f"--columns takes ROLE=COLUMN,… such as hypothesis=mt,reference=ref; got {part!r}"
+            )
         canonical_role = "reference" if re.fullmatch(r"references?\d*", role) else role
         if canonical_role not in ROLES:
-            raise UnknownName("role", role, ROLES, f"(--columns takes {', '.join(ROLES)}, each =COLUMN)")
+            raise UnknownName(
+                "role", role, ROLES, f"(--columns takes {', '.join(ROLES)}, each =COLUMN)"
+            )
         if canonical_role in columns and canonical_role != "reference":
-            raise UsageError(f"--columns gives {role} two columns: {columns[canonical_role][0]!r} and {column!r}")
+            raise UsageError(
+                f"--columns gives {role} two columns: {columns[canonical_role][0]!r} and {column!r}"
+            )
         columns[canonical_role] = (*columns.get(canonical_role, ()), column)
     return columns
 
 
-def assign_columns(names: Sequence[str], roles: Iterable[str], columns_by_role: Given, table_name: str) -> Columns:
+def assign_columns(
+    names: Sequence[str], roles: Iterable[str], columns_by_role: Given, table_name: str
+) -> Columns:
     """Assign columns of a table to roles; `table_name` names the table in errors."""
-    assigned = {role: _find_named(names, role, columns, table_name) for role, columns in columns_by_role.items()}
+    assigned = {
+        role: _find_named(names, role, columns, table_name)
+        for role, columns in columns_by_role.items()
+    }
     used_names = [name for columns in assigned.values() for name in columns]
     duplicate = next((name for name in used_names if used_names.count(name) > 1), None)
     if duplicate is not None:
@@ -108,7 +133,9 @@ def assign_columns(names: Sequence[str], roles: Iterable[str], columns_by_role: 
     for role in roles:
         if role in assigned:
             continue
-        columns, tier = _guess_by_name([name for name in names if name not in used_names], role, table_name)
+        columns, tier = _guess_by_name(
+            [name for name in names if name not in used_names], role, table_name
+        )
         if columns:
             assigned[role] = columns
             used_names += columns
@@ -116,30 +143,46 @@ def assign_columns(names: Sequence[str], roles: Iterable[str], columns_by_role: 
     return Columns(assigned, tuple(guessed))
 
 
-def _find_named(names: Sequence[str], role: str, columns: str | Sequence[str], table_name: str) -> tuple[str, ...]:
+def _find_named(
+    names: Sequence[str], role: str, columns: str | Sequence[str], table_name: str
+) -> tuple[str, ...]:
     """Return the columns that the user names; raises where one does not exist."""
     present = []
     for column in [columns] if isinstance(columns, str) else columns:
-        same = [column] if column in names else [name for name in names if _normalise(name) == _normalise(column)]
+        same = (
+            [column]
+            if column in names
+            else [name for name in names if _normalise(name) == _normalise(column)]
+        )
         if len(same) != 1:
             near = get_close_matches(column, names, n=1, cutoff=0.45)
             guess = f"; did you mean {near[0]!r}?" if near else ""
             raise InvalidSetting(
-                f"{role}={column}: {table_name} has no column {column!r}{guess} ({_list_columns(names)})"
+                f"{role}={column}: {table_name} has no column {column!r}{guess} "
+                f"({_list_columns(names)})"
             )
         present += same
     return tuple(present)
 
 
 def _guess_by_name(names: Sequence[str], role: str, table_name: str) -> tuple[tuple[str, ...], int]:
-    """Return the columns that a role has by usual names, and their tier; raises where two columns compete."""
+    """Return the columns that a role has by usual names, and their tier; raises where two columns
+    compete.
+    """
     for tier, usual_names in enumerate(ROLES[role]):
-        stems = {name: _match_usual_name(name, usual_names, numbered=role == "reference") for name in names}
+        stems = {
+            name: _match_usual_name(name, usual_names, numbered=role == "reference")
+            for name in names
+        }
         candidates = [name for name in names if stems[name]]
         if len({stems[name] for name in candidates}) > 1:
-            first, second = candidates[0], next(name for name in candidates if stems[name] != stems[candidates[0]])
+            first, second = (
+                candidates[0],
+                next(name for name in candidates if stems[name] != stems[candidates[0]]),
+            )
             raise Unreadable(
-                f"{table_name}: both {first!r} and {second!r} can be the {role}; say which: --columns {role}={first}"
+                f"{table_name}: both {first!r} and {second!r} can be the {role}; say which: "
+                f"--columns {role}={first}"
             )
         if candidates:
             return tuple(sorted(candidates, key=_reference_order)), tier

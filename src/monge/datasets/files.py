@@ -21,12 +21,19 @@ class Files:
         """Walks the directory once."""
         self.directory = Path(directory)
         if not is_there(directory, folder=True):
-            problem = "is a file; expected the directory" if is_there(directory) else "no such directory; expected one"
+            problem = (
+                "is a file; expected the directory"
+                if is_there(directory)
+                else "no such directory; expected one"
+            )
             raise Unreadable(f"{directory}: {problem} that holds the published files")
         self._paths = sorted(self._walk(), key=lambda path: (len(path.parts), path))
 
-    def match(self, templates: Iterable[str], year: int | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
-        """Yield files whose name fits a template, with the values of its `{…}`; by template, then by depth.
+    def match(
+        self, templates: Iterable[str], year: int | None = None
+    ) -> Iterator[tuple[Path, dict[str, str]]]:
+        """Yield files whose name fits a template, with the values of its `{…}`; by template, then
+        by depth.
 
         With a `year` (two digits), files that stand in a directory of another year are passed over.
         """
@@ -47,10 +54,14 @@ class Files:
     def missing(self, templates: Iterable[str], year: int | None = None) -> Unreadable:
         """Return the error for files that do not exist."""
         of_year = "" if year is None else f" of 20{year:02d}"
-        return Unreadable(f"not found{of_year} below {self.directory}; looked for {' or '.join(templates)}")
+        return Unreadable(
+            f"not found{of_year} below {self.directory}; looked for {' or '.join(templates)}"
+        )
 
     def year_of(self, path: Path) -> int | None:
-        """Return the two-digit year in the file's name or its nearest parent directory, if there is one."""
+        """Return the two-digit year in the file's name or its nearest parent directory, if there is
+        one.
+        """
         own = self.directory.resolve().name
         for part in (path.name, *reversed(path.parent.relative_to(self.directory).parts), own):
             years = {int(year) for year in _YEAR.findall(part)}
@@ -72,5 +83,8 @@ def plain_name(path: Path) -> str:
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)\}", template)
-    fixed = [re.escape(piece) if index % 2 == 0 else f"(?P<{piece}>.+?)" for index, piece in enumerate(pieces)]
+    fixed = [
+        re.escape(piece) if index % 2 == 0 else f"(?P<{piece}>.+?)"
+        for index, piece in enumerate(pieces)
+    ]
     return re.compile("".join(fixed))

@@ -1,4 +1,6 @@
-"""The known data sets, the files each needs under their published names, and which of these a directory has."""
+"""The known data sets, the files each needs under their published names, and which of these a
+directory has.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,17 @@ from monge.types.table import Cell, Sheet
 
 OPTIONAL = ("sources",)
 """Roles of files that are read only if they exist."""
-_NOTE = "{…} in a name stands for what varies; files may lie at any depth below the directory, and be .gz or .xz"
+_NOTE = (
+    "{…} in a name stands for what varies; files may lie at any depth below the directory, "
+    "and be .gz or .xz"
+)
 
 
 @dataclass(frozen=True)
 class FileRole:
-    """One role of a data set's files: the published names, the human columns that need it, and the files found."""
+    """One role of a data set's files: the published names, the human columns that need it, and the
+    files found.
+    """
 
     role: str
     names: tuple[str, ...]
@@ -29,17 +36,27 @@ class FileRole:
     @property
     def state(self) -> str:
         """How many files were found, or that none was."""
-        return "missing" if not self.paths else f"{len(self.paths)} file{'s' * (len(self.paths) > 1)}"
+        return (
+            "missing" if not self.paths else f"{len(self.paths)} file{'s' * (len(self.paths) > 1)}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        plain: dict[str, Any] = {"role": self.role, "names": list(self.names), "used_by": list(self.used_by)}
-        return plain if self.paths is None else {**plain, "found": [str(path) for path in self.paths]}
+        plain: dict[str, Any] = {
+            "role": self.role,
+            "names": list(self.names),
+            "used_by": list(self.used_by),
+        }
+        return (
+            plain if self.paths is None else {**plain, "found": [str(path) for path in self.paths]}
+        )
 
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """A data set: its files, and which human columns can be read from those in a directory (None: none was given)."""
+    """A data set: its files, and which human columns can be read from those in a directory (None:
+    none was given).
+    """
 
     dataset: Dataset
     file_roles: tuple[FileRole, ...]
@@ -47,7 +64,10 @@ class DatasetFiles:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        plain = {name: getattr(self.dataset, name) for name in ("name", "title", "groups", "licence", "citation")}
+        plain = {
+            name: getattr(self.dataset, name)
+            for name in ("name", "title", "groups", "licence", "citation")
+        }
         plain |= {"levels": list(self.dataset.levels), "humans": list(self.dataset.humans)}
         plain |= {} if self.readable is None else {"readable": list(self.readable)}
         return {**plain, "files": [file_role.to_dict() for file_role in self.file_roles]}
@@ -67,17 +87,28 @@ class Inventory:
 
     def sheets(self) -> list[Sheet]:
         """Return a table of the data sets; for a single one, a table of its files."""
-        return [_files_sheet(self.datasets[0], self.directory)] if len(self.datasets) == 1 else [self._overview()]
+        return (
+            [_files_sheet(self.datasets[0], self.directory)]
+            if len(self.datasets) == 1
+            else [self._overview()]
+        )
 
     def _overview(self) -> Sheet:
         has_directory = self.directory is not None
-        head = ("data set", "what it is", "human columns", "readable here" if has_directory else "files")
+        head = (
+            "data set",
+            "what it is",
+            "human columns",
+            "readable here" if has_directory else "files",
+        )
         rows = [
             (
                 Cell(stock.dataset.name),
                 Cell(stock.dataset.title),
                 Cell(", ".join(stock.dataset.humans)),
-                Cell(", ".join(stock.readable or ()) or "no" if has_directory else _summarise(stock)),
+                Cell(
+                    ", ".join(stock.readable or ()) or "no" if has_directory else _summarise(stock)
+                ),
             )
             for stock in self.datasets
         ]
@@ -94,9 +125,12 @@ def take_stock(names: Sequence[str] = (), directory: StrPath | None = None) -> I
         Unreadable: if there is no such directory.
     """
     files = None if directory is None else Files(directory)
-    chosen = [describe(name) for name in names or (name for name in dataset_names() if name != "table")]
+    chosen = [
+        describe(name) for name in names or (name for name in dataset_names() if name != "table")
+    ]
     return Inventory(
-        tuple(_match_files(dataset, files) for dataset in chosen), None if files is None else files.directory
+        tuple(_match_files(dataset, files) for dataset in chosen),
+        None if files is None else files.directory,
     )
 
 
@@ -106,15 +140,23 @@ def _match_files(dataset: Dataset, files: Files | None) -> DatasetFiles:
         needs["--level system"] = dataset.needs("systems")
     file_roles = []
     for role, names in dataset.files.items():
-        users = tuple(human for human, sets in needs.items() if any(role in roles for roles in sets))
+        users = tuple(
+            human for human, sets in needs.items() if any(role in roles for roles in sets)
+        )
         if not users and role not in OPTIONAL:
             continue
-        paths = None if files is None else tuple(path for path, _ in files.match(names, dataset.year))
+        paths = (
+            None if files is None else tuple(path for path, _ in files.match(names, dataset.year))
+        )
         file_roles.append(FileRole(role, names, users, paths))
     if files is None:
         return DatasetFiles(dataset, tuple(file_roles))
     found_roles = {file_role.role for file_role in file_roles if file_role.paths}
-    readable = tuple(human for human, sets in needs.items() if any(found_roles.issuperset(roles) for roles in sets))
+    readable = tuple(
+        human
+        for human, sets in needs.items()
+        if any(found_roles.issuperset(roles) for roles in sets)
+    )
     return DatasetFiles(dataset, tuple(file_roles), readable)
 
 
@@ -125,7 +167,12 @@ def _summarise(stock: DatasetFiles) -> str:
 
 def _files_sheet(stock: DatasetFiles, directory: Path | None) -> Sheet:
     has_directory = directory is not None
-    head = ("files", "published names", "needed for", *(("found", "the first") if has_directory else ()))
+    head = (
+        "files",
+        "published names",
+        "needed for",
+        *(("found", "the first") if has_directory else ()),
+    )
     rows = []
     for file_role in stock.file_roles:
         cells = [
@@ -141,6 +188,14 @@ def _files_sheet(stock: DatasetFiles, directory: Path | None) -> Sheet:
     notes = [f"human columns: {', '.join(dataset.humans)}; levels: {', '.join(dataset.levels)}"]
     if stock.readable is not None:
         notes.append(f"readable from {directory}: {', '.join(stock.readable) or 'none'}")
-    notes += [_NOTE, f"terms: {dataset.licence}"] + [f"cite: {dataset.citation}"] * bool(dataset.citation)
+    notes += [_NOTE, f"terms: {dataset.licence}"] + [f"cite: {dataset.citation}"] * bool(
+        dataset.citation
+    )
     in_directory = f" in {directory}" if has_directory else ""
-    return Sheet(f"{dataset.name}: {dataset.title}{in_directory}", head, tuple(rows), tuple(notes), words=len(head))
+    return Sheet(
+        f"{dataset.name}: {dataset.title}{in_directory}",
+        head,
+        tuple(rows),
+        tuple(notes),
+        words=len(head),
+    )

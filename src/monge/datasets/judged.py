@@ -21,12 +21,10 @@ Kind = Literal["scores", "rankings", "systems"]
 class Group:
     """The judgements of one group: exactly one of `scores`, `rankings`, `systems` is there.
 
-    Attributes:
-        segments: The distinct texts to score, n of them.
-        scores: Human scores [n], aligned with `segments`.
-        rankings: Indices [p, 2] into `segments`: the better one, the worse one.
-        systems: Human score of each system; its segments carry its name.
-        each: Human scores [n] of the segments behind those of the systems, where known; nan: this one was not judged.
+    Attributes: segments: The distinct texts to score, n of them. scores: Human scores [n], aligned
+        with `segments`. rankings: Indices [p, 2] into `segments`: the better one, the worse one.
+        systems: Human score of each system; its segments carry its name. each: Human scores [n] of
+        the segments behind those of the systems, where known; nan: this one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
     """
@@ -57,7 +55,9 @@ class Group:
 
 @dataclass
 class DatasetReading:
-    """The output of a reader: groups in order, excluded rows counted by reason, and warnings for the user."""
+    """The output of a reader: groups in order, excluded rows counted by reason, and warnings for
+    the user.
+    """
 
     groups: dict[str, Group] = field(default_factory=dict)
     excluded: Counter[str] = field(default_factory=Counter)
@@ -69,9 +69,9 @@ class Judged:
     """A data set, opened: groups of segments with human judgements, and how it was read.
 
     `human` names the human column, `direction` (+1, -1) tells whether more of it is better, and
-    `human_range` the ends of its scale (0 and 1 where none was declared);
-    `switches` are those in effect, `reading` tells one opening from another where a study compares several;
-    `excluded` counts rows left out by reason; `warnings` must be shown.
+    `human_range` the ends of its scale (0 and 1 where none was declared); `switches` are those in
+    effect, `reading` tells one opening from another where a study compares several; `excluded`
+    counts rows left out by reason; `warnings` must be shown.
     """
 
     dataset: str
@@ -110,7 +110,9 @@ class Judged:
     @property
     def weights(self) -> dict[str, float]:
         """The share of each group in the mean; they add up to 1."""
-        sizes = {name: 1 if self.mean == "unweighted" else group.n for name, group in self.groups.items()}
+        sizes = {
+            name: 1 if self.mean == "unweighted" else group.n for name, group in self.groups.items()
+        }
         return {name: size / sum(sizes.values()) for name, size in sizes.items()}
 
 
@@ -120,35 +122,48 @@ def scored(segments: Sequence[Segment], scores: Sequence[float], **more: Any) ->
 
 
 def by_system(group: Group) -> Group:
-    """Return the group judged by the mean human score per system; the segment scores are kept in `each`."""
+    """Return the group judged by the mean human score per system; the segment scores are kept in
+    `each`.
+    """
     sums: dict[str, list[float]] = {}
-    for segment, score in zip(group.segments, () if group.scores is None else group.scores, strict=True):
+    for segment, score in zip(
+        group.segments, () if group.scores is None else group.scores, strict=True
+    ):
         sums.setdefault(segment.system, []).append(float(score))
     means = {system: float(np.mean(scores)) for system, scores in sums.items()}
-    return replace(group, scores=None, systems=means, each=group.scores, judgements=None, model_scores=None)
+    return replace(
+        group, scores=None, systems=means, each=group.scores, judgements=None, model_scores=None
+    )
 
 
 def merge_groups(groups: Mapping[str, Group]) -> Group:
     """Merge several groups of scores into one."""
     segments = tuple(segment for group in groups.values() for segment in group.segments)
     return Group(
-        segments, scores=np.concatenate([group.scores for group in groups.values() if group.scores is not None])
+        segments,
+        scores=np.concatenate(
+            [group.scores for group in groups.values() if group.scores is not None]
+        ),
     )
 
 
 def find_suspicious(human: str, groups: Mapping[str, Group]) -> list[str]:
-    """Return warnings about a human column that is constant or equals a model's own score up to scale."""
+    """Return warnings about a human column that is constant or equals a model's own score up to
+    scale.
+    """
     warnings: list[str] = []
     for name, group in groups.items():
         if group.scores is None or len(group.scores) < 2:
             continue
         if np.ptp(group.scores) == 0:
             warnings.append(
-                f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation is defined"
+                f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation "
+                f"is defined"
             )
         elif group.model_scores is not None and _is_linear(group.scores, group.model_scores):
             warnings.append(
-                f"{name}: human column {human!r} correlates perfectly with the model's own scores; is it human?"
+                f"{name}: human column {human!r} correlates perfectly with the model's own scores; "
+                f"is it human?"
             )
     return warnings
 

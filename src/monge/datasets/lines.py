@@ -1,6 +1,7 @@
 """Lines of text from files: UTF-8 only, split on newline only, every fault named by file and line.
 
-`-` is standard input; `.gz` and `.xz` are read as they are. U+2028, U+0085 and form feed do not end a line.
+`-` is standard input; `.gz` and `.xz` are read as they are. U+2028, U+0085 and form feed do not end
+a line.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ _SAVE = "save a spreadsheet as CSV or TSV, a document as plain text (UTF-8)"
 _MAGIC = {
     b"\x1f\x8b": ("gzip data", "name it *.gz and it is read as it is"),
     b"\xfd7zXZ": ("xz data", "name it *.xz and it is read as it is"),
-    b"PK\x03\x04": ("zip data (or an office file, which is zip inside)", f"unpack it first; {_SAVE}"),
+    b"PK\x03\x04": (
+        "zip data (or an office file, which is zip inside)",
+        f"unpack it first; {_SAVE}",
+    ),
     b"\xd0\xcf\x11\xe0": ("an old office file", _SAVE),
     b"%PDF": ("PDF", _SAVE),
     b"PAR1": ("Parquet", "name it *.parquet and give it as a table"),
@@ -42,7 +46,9 @@ class TextFile:
     """
 
     def __init__(self, path: StrPath, *, errors: str = "strict") -> None:
-        """Nothing is read yet. `errors="surrogateescape"` leaves bytes that are not UTF-8 to `check_text`."""
+        """Nothing is read yet. `errors="surrogateescape"` leaves bytes that are not UTF-8 to
+        `check_text`.
+        """
         self.path, self._errors = os.fspath(path), errors
         self._kept: list[str] | None = None
         self._count: int | None = None
@@ -112,7 +118,9 @@ def is_there(path: StrPath, *, folder: bool = False) -> bool:
 
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
-    """Open the uncompressed bytes of a file or of standard input; OS and compression errors become `Unreadable`."""
+    """Open the uncompressed bytes of a file or of standard input; OS and compression errors become
+    `Unreadable`.
+    """
     name = shown(path)
     try:
         if name == "standard input":
@@ -122,7 +130,9 @@ def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
             yield stream
     except _DAMAGE as error:
         kind = "xz" if os.fspath(path).endswith(".xz") else "gzip"
-        raise Unreadable(f"{name}: truncated or damaged {kind} data ({error or type(error).__name__})") from None
+        raise Unreadable(
+            f"{name}: truncated or damaged {kind} data ({error or type(error).__name__})"
+        ) from None
     except OSError as error:
         raise Unreadable(_describe_os_error(name, error)) from None
 
@@ -161,19 +171,27 @@ def _decode_lines(path: str, errors: str) -> Iterator[str]:
 
 
 def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
-    """Return the first line without its byte order mark; raises for data that are clearly not UTF-8 text."""
+    """Return the first line without its byte order mark; raises for data that are clearly not UTF-8
+    text.
+    """
     if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(first[:200]):
-        raise Unreadable(f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
+        raise Unreadable(
+            f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"
+        )
     for magic, (kind, advice) in _MAGIC.items():
         if first.startswith(magic):
             raise Unreadable(f"{name} looks like {kind}, not text; {advice}")
     if first[:200].count(0) > len(first[:200]) // 10:
-        raise Unreadable(f"{name} is not text: it has NUL bytes; accepted is UTF-8, one text per line")
+        raise Unreadable(
+            f"{name} is not text: it has NUL bytes; accepted is UTF-8, one text per line"
+        )
     return first.removeprefix(b"\xef\xbb\xbf")
 
 
 def _looks_like_utf16(sample: bytes) -> bool:
-    """Return whether most bytes at even or at odd positions are NUL: UTF-16 of western text without a mark."""
+    """Return whether most bytes at even or at odd positions are NUL: UTF-16 of western text without
+    a mark.
+    """
     half = len(sample) // 2
     fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
     return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
@@ -184,7 +202,8 @@ def _decode_line(raw: bytes, name: str, number: int, errors: str) -> str:
         return raw.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise Unreadable(
-            f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line "
+            f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position "
+            f"{error.start + 1} of the line "
             "(a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
         ) from None
 
@@ -204,7 +223,9 @@ def _suggest_nearest(name: str) -> str:
     if not path.parent.is_dir():
         return f" (nor is there a directory {path.parent})"
     try:
-        near = get_close_matches(path.name, [sibling.name for sibling in path.parent.iterdir()], n=1)
+        near = get_close_matches(
+            path.name, [sibling.name for sibling in path.parent.iterdir()], n=1
+        )
     except OSError:
         return ""
     return f"; did you mean {path.parent / near[0]}?" if near else ""

@@ -35,10 +35,14 @@ def segments_of(
 def _to_list(values: object, name: str) -> list[Any]:
     if isinstance(values, str | bytes):
         kind = type(values).__name__
-        raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
+        raise UsageError(
+            f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]"
+        )
     if isinstance(values, Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
-    if len(getattr(values, "shape", ())) == 2:  # a frame or a matrix: iterating over a frame gives its column names
+    if (
+        len(getattr(values, "shape", ())) == 2
+    ):  # a frame or a matrix: iterating over a frame gives its column names
         return _frame_rows(values, name)
     if hasattr(values, "to_pylist"):  # a pyarrow column, whose items are no texts yet
         return list(values.to_pylist())
@@ -57,13 +61,16 @@ def _frame_rows(table: Any, name: str) -> list[Any]:
     names = [str(column) for column in getattr(table, "columns", ())]
     example = f": frame[{names[0]!r}]" if names else ""
     raise UsageError(
-        f"{name}: expected one text per segment, got a table of {table.shape[1]} columns; name the column{example}"
+        f"{name}: expected one text per segment, got a table of {table.shape[1]} columns; name the "
+        f"column{example}"
     )
 
 
 def check_texts(values: object, name: str) -> list[str]:
     """Return a list of texts after checking each."""
-    return [check_text(text, f"{name}[{index}]") for index, text in enumerate(_to_list(values, name))]
+    return [
+        check_text(text, f"{name}[{index}]") for index, text in enumerate(_to_list(values, name))
+    ]
 
 
 def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
@@ -76,16 +83,26 @@ def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
         if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
             check_text(row, f"references[{index}]")
     if not all(nested):
-        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
+        raise UsageError(
+            f"references: item {nested.index(False)} is a text, others are lists; give one form "
+            f"for all"
+        )
     lists = [_to_list(row, f"references[{index}]") for index, row in enumerate(rows)]
-    if count is not None and len(lists) != count and lists and all(len(row) == count for row in lists):
+    if (
+        count is not None
+        and len(lists) != count
+        and lists
+        and all(len(row) == count for row in lists)
+    ):
         raise Misaligned(
-            f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, one per hypothesis: "
+            f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, "
+            f"one per hypothesis: "
             "list(zip(*references))"
         )
     empty = next((index for index, row in enumerate(lists) if not row), None)
     if empty is not None:
         raise DataError(f"references[{empty}]: no reference for this hypothesis")
     return [
-        tuple(check_text(text, f"references[{i}][{j}]") for j, text in enumerate(row)) for i, row in enumerate(lists)
+        tuple(check_text(text, f"references[{i}][{j}]") for j, text in enumerate(row))
+        for i, row in enumerate(lists)
     ]

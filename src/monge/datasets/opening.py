@@ -45,19 +45,15 @@ def open_dataset(
 ) -> Judged:
     """Open a published data set, or a user's own table, with its human judgements.
 
-    Args:
-        name: One of `dataset_names()`.
-        directory: Where the published files lie, at any depth; for `table` the file itself.
-        pairs: The groups wanted (language pairs, subsets, languages, topics; `*-en` works); all by default.
-        level: `segment` or `system`.
-        human: The human column by name; by default what the data set's file says.
-        text: `raw`, or `tokenised` where there are two versions.
-        columns: For `table`: which column plays which role, where its name does not tell.
-        switches: What else the data set's file lets one choose.
+    Args: name: One of `dataset_names()`. directory: Where the published files lie, at any depth;
+        for `table` the file itself. pairs: The groups wanted (language pairs, subsets, languages,
+        topics; `*-en` works); all by default. level: `segment` or `system`. human: The human column
+        by name; by default what the data set's file says. text: `raw`, or `tokenised` where there
+        are two versions. columns: For `table`: which column plays which role, where its name does
+        not tell. switches: What else the data set's file lets one choose.
 
-    Raises:
-        UnknownName: for a data set, human column, level, text version, switch or group there is not.
-        Unreadable: if the published files are not there, or cannot be read.
+    Raises: UnknownName: for a data set, human column, level, text version, switch or group there is
+        not. Unreadable: if the published files are not there, or cannot be read.
     """
     dataset = describe(name)
     _check_choice(dataset, "level", level, dataset.levels)
@@ -68,32 +64,50 @@ def open_dataset(
     if group_names is not None and not group_names:
         raise InvalidSetting(f"{name}: no {dataset.groups} was asked for; leave pairs out for all")
     if columns and dataset.reader != "table":
-        raise InvalidSetting(f"{name}: its columns are known; --columns is for a table of your own (data set table)")
+        raise InvalidSetting(
+            f"{name}: its columns are known; --columns is for a table of your own (data set table)"
+        )
     if dataset.reader == "table":
         reading = quality.read_table_judged(
             Path(directory), human, chosen["against"] or None, group_names, columns or {}
         )
         if level == "system":
-            reading.groups = {group_name: by_system(group) for group_name, group in reading.groups.items()}
+            reading.groups = {
+                group_name: by_system(group) for group_name, group in reading.groups.items()
+            }
     else:
         request = DatasetRequest(dataset, Files(directory), group_names, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
     if level == "segment" and not switches:
-        reading.warnings += _compare_with_published(dataset, human, reading, everything=group_names is None)
+        reading.warnings += _compare_with_published(
+            dataset, human, reading, everything=group_names is None
+        )
     return _make_judged(dataset, reading, level, human, text, chosen)
 
 
-def _check_choice(dataset: Dataset, kind: str, name: str, choices: Mapping[str, Any] | Sequence[str]) -> None:
+def _check_choice(
+    dataset: Dataset, kind: str, name: str, choices: Mapping[str, Any] | Sequence[str]
+) -> None:
     if name not in choices:
         raise UnknownName(f"{dataset.name} {kind}", name, choices)
 
 
 def _make_judged(
-    dataset: Dataset, reading: DatasetReading, level: str, human: str, text: str, chosen: Mapping[str, Any]
+    dataset: Dataset,
+    reading: DatasetReading,
+    level: str,
+    human: str,
+    text: str,
+    chosen: Mapping[str, Any],
 ) -> Judged:
     if not any(group.n for group in reading.groups.values()):
-        raise Unreadable(f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})")
-    groups = {name: _prepare_texts(dataset, name, group, chosen, reading) for name, group in reading.groups.items()}
+        raise Unreadable(
+            f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})"
+        )
+    groups = {
+        name: _prepare_texts(dataset, name, group, chosen, reading)
+        for name, group in reading.groups.items()
+    }
     meaning = dataset.humans.get(human, {})
     first = next(iter(groups.values())).segments
     return Judged(
@@ -117,7 +131,9 @@ def _make_judged(
 
 
 def _read_human_range(dataset: Dataset, human: str, text: str) -> tuple[float, float]:
-    """Return the ends of the scale of a human column: the user's `human_range`, the data set's, or 0 and 1."""
+    """Return the ends of the scale of a human column: the user's `human_range`, the data set's, or
+    0 and 1.
+    """
     if not text:
         low, high = dataset.humans.get(human, {}).get("range", (0, 1))
         return float(low), float(high)
@@ -126,7 +142,9 @@ def _read_human_range(dataset: Dataset, human: str, text: str) -> tuple[float, f
     except ValueError:
         low = high = 0.0
     if not low < high < inf or low == -inf:
-        raise InvalidSetting(f"{dataset.name}: human_range takes LOW/HIGH such as 0/5, got {text!r}")
+        raise InvalidSetting(
+            f"{dataset.name}: human_range takes LOW/HIGH such as 0/5, got {text!r}"
+        )
     return low, high
 
 
@@ -135,22 +153,32 @@ def _prepare_texts(
 ) -> Group:
     """Prepare the texts of a group as the switches say; detokenisation is for English only."""
     if chosen["detokenise"] and not _is_english(dataset, name):
-        reading.warnings.append(f"{name}: detokenisation knows English only; these texts are left as they are")
+        reading.warnings.append(
+            f"{name}: detokenisation knows English only; these texts are left as they are"
+        )
     elif chosen["detokenise"]:
-        return replace(group, segments=tuple(map_texts(segment, detokenise) for segment in group.segments))
+        return replace(
+            group, segments=tuple(map_texts(segment, detokenise) for segment in group.segments)
+        )
     if chosen["entities"]:
-        return replace(group, segments=tuple(map_texts(segment, unescape) for segment in group.segments))
+        return replace(
+            group, segments=tuple(map_texts(segment, unescape) for segment in group.segments)
+        )
     return group
 
 
 def _is_english(dataset: Dataset, name: str) -> bool:
-    """Return whether a group's hypotheses are English: by its target language, or by its language."""
+    """Return whether a group's hypotheses are English: by its target language, or by its
+    language.
+    """
     if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
         return name.endswith("-en")
     return name.startswith("en") if dataset.reader == "stsb" else True
 
 
-def _compare_with_published(dataset: Dataset, human: str, reading: DatasetReading, *, everything: bool) -> list[str]:
+def _compare_with_published(
+    dataset: Dataset, human: str, reading: DatasetReading, *, everything: bool
+) -> list[str]:
     """Return warnings where the numbers of judgements are not the published ones."""
     expected = dataset.expected.get(human, {})
     counts = {name: group.n for name, group in reading.groups.items()}

@@ -24,9 +24,14 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_text(path: str | Path, text: str | Iterable[str]) -> None:
-    """Write a whole file, from a text or its pieces, atomically: a reader sees the old file or the new one."""
+    """Write a whole file, from a text or its pieces, atomically: a reader sees the old file or the
+    new one.
+    """
     pieces = [text] if isinstance(text, str) else text
-    with whole_file(path) as place, place.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with (
+        whole_file(path) as place,
+        place.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file,
+    ):
         file.writelines(pieces)
 
 

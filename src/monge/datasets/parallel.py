@@ -19,13 +19,20 @@ class Parallel:
     `systems` are the names in the order given; `lines` is the number of lines of every file.
     """
 
-    def __init__(self, hypotheses: Sequence[TextFile], references: Sequence[TextFile], source: TextFile | None) -> None:
+    def __init__(
+        self,
+        hypotheses: Sequence[TextFile],
+        references: Sequence[TextFile],
+        source: TextFile | None,
+    ) -> None:
         """Reads every file once to check that they are aligned."""
         self._hypotheses = tuple(hypotheses)
         self._references = tuple(references)
         self._source = source
         self.systems = system_names([file.path for file in self._hypotheses])
-        self.lines = _check_aligned([*self._hypotheses, *self._references, *([source] if source else [])])
+        self.lines = _check_aligned(
+            [*self._hypotheses, *self._references, *([source] if source else [])]
+        )
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -35,8 +42,12 @@ class Parallel:
         """The segments, by line then by system."""
         return (segment for _, segment in self.numbered())
 
-    def numbered(self, bad: Callable[[int, str], None] | None = None) -> Iterator[tuple[int, Segment]]:
-        """Yield each segment with its line; `bad` gets the line and the reason of a text that is not UTF-8."""
+    def numbered(
+        self, bad: Callable[[int, str], None] | None = None
+    ) -> Iterator[tuple[int, Segment]]:
+        """Yield each segment with its line; `bad` gets the line and the reason of a text that is
+        not UTF-8.
+        """
         width = len(self._hypotheses)
         files = [*self._hypotheses, *self._references, *([self._source] if self._source else [])]
         for number, texts in enumerate(zip(*files, strict=True), 1):
@@ -60,10 +71,11 @@ def read_parallel(
     *,
     errors: str = "strict",
 ) -> Parallel:
-    """Read the segments of line-aligned text files; ids are line numbers from 1, systems are file names.
+    """Read the segments of line-aligned text files; ids are line numbers from 1, systems are file
+    names.
 
-    A directory of hypotheses stands for the files in it. Every file is read once here, so that a bad line or an
-    unequal count is known before any scoring. `errors` is for `TextFile`.
+    A directory of hypotheses stands for the files in it. Every file is read once here, so that a
+    bad line or an unequal count is known before any scoring. `errors` is for `TextFile`.
 
     Raises:
         Misaligned: if the files do not have the same number of lines.
@@ -73,7 +85,9 @@ def read_parallel(
     if not hypotheses:
         raise UsageError("no hypotheses were given; expected at least one file")
     if not references and source is None:
-        raise UsageError("neither references nor a source were given; expected at least one of them")
+        raise UsageError(
+            "neither references nor a source were given; expected at least one of them"
+        )
     hypotheses = [path for entry in hypotheses for path in _expand_directory(entry)]
     _check_paths(hypotheses, references, source)
     return Parallel(
@@ -88,27 +102,52 @@ def _expand_directory(path: StrPath) -> list[StrPath]:
     if os.fspath(path) in ("", STDIN) or not is_there(path, folder=True):
         return [path]
     try:
-        files = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
+        files = sorted(
+            file
+            for file in Path(path).iterdir()
+            if file.is_file() and not file.name.startswith(".")
+        )
     except OSError as error:
         raise Unreadable(f"{path}: the directory cannot be read ({error.strerror})") from None
     if not files:
-        raise Unreadable(f"{path} is a directory without a file in it; expected the outputs of systems, a file each")
+        raise Unreadable(
+            f"{path} is a directory without a file in it; expected the outputs of systems, a file "
+            f"each"
+        )
     return [os.fspath(file) for file in files]
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
-    """Return file names, or the paths as given where two files share a name; standard input is `stdin`."""
-    names = ["stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path) for path in paths]
+    """Return file names, or the paths as given where two files share a name; standard input is
+    `stdin`.
+    """
+    names = [
+        "stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path)
+        for path in paths
+    ]
     often = Counter(names)
-    return tuple(name if often[name] == 1 else os.fspath(path) for name, path in zip(names, paths, strict=True))
+    return tuple(
+        name if often[name] == 1 else os.fspath(path)
+        for name, path in zip(names, paths, strict=True)
+    )
 
 
-def _check_paths(hypotheses: Sequence[StrPath], references: Sequence[StrPath], source: StrPath | None) -> None:
-    everything = [os.fspath(path) for path in (*hypotheses, *references, *([] if source is None else [source]))]
+def _check_paths(
+    hypotheses: Sequence[StrPath], references: Sequence[StrPath], source: StrPath | None
+) -> None:
+    everything = [
+        os.fspath(path)
+        for path in (*hypotheses, *references, *([] if source is None else [source]))
+    ]
     if "" in everything:
-        raise UsageError("an empty file name was given (is a variable unset?); expected a file, or - (standard input)")
+        raise UsageError(
+            "an empty file name was given (is a variable unset?); expected a file, or - (standard "
+            "input)"
+        )
     if everything.count(STDIN) > 1:
-        raise UsageError("standard input (-) was given more than once; it can be read for one file only")
+        raise UsageError(
+            "standard input (-) was given more than once; it can be read for one file only"
+        )
     counts = Counter(os.fspath(path) for path in hypotheses)
     duplicate = next((path for path, times in counts.items() if times > 1), None)
     if duplicate is not None:
@@ -128,8 +167,11 @@ def _describe_mismatch(first: TextFile, second: TextFile) -> str:
     shorter, longer = sorted((first, second), key=TextFile.count)
     line = shorter.count() + 1
     text = next(islice(longer, line - 1, None))
-    excerpt = "a blank line" if not text.strip() else repr(text if len(text) <= 60 else text[:57] + "...")
+    excerpt = (
+        "a blank line" if not text.strip() else repr(text if len(text) <= 60 else text[:57] + "...")
+    )
     return (
-        f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has {second.count()}: "
+        f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has "
+        f"{second.count()}: "
         f"the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

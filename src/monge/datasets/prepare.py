@@ -1,4 +1,6 @@
-"""Preparing published texts as the published experiments did: entities, and Moses detokenisation of English."""
+"""Preparing published texts as the published experiments did: entities, and Moses detokenisation of
+English.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ _QUOTES = re.compile(r"['\"„“”`]+")
 
 
 def unescape(text: str) -> str:
-    """Return the text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … written as the characters they stand for."""
+    """Return the text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … written as the characters they
+    stand for.
+    """
     return html.unescape(text)
 
 
@@ -39,7 +43,9 @@ def detokenise(text: str) -> str:
 
 
 def _joins(word: str, before: str, marks: dict[str, int]) -> tuple[bool, bool]:
-    """Return whether a word joins the one before, and the one after; counts quotation marks on the way."""
+    """Return whether a word joins the one before, and the one after; counts quotation marks on the
+    way.
+    """
     if _OPENS.fullmatch(word):
         return False, True
     if _CLOSES.fullmatch(word) or (_CLITIC.match(word) and before[-1:].isalnum()):
@@ -57,5 +63,7 @@ def _joins(word: str, before: str, marks: dict[str, int]) -> tuple[bool, bool]:
 def map_texts(segment: Segment, change: Callable[[str], str]) -> Segment:
     """Return a segment with its hypothesis and references changed."""
     return replace(
-        segment, hypothesis=change(segment.hypothesis), references=tuple(change(text) for text in segment.references)
+        segment,
+        hypothesis=change(segment.hypothesis),
+        references=tuple(change(text) for text in segment.references),
     )

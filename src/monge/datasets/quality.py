@@ -20,7 +20,9 @@ _MODEL_WORDS = ("model", "logprob", "log_prob", "likelihood")
 
 
 def read_mlqe(request: DatasetRequest) -> DatasetReading:
-    """Read one split of MLQE-PE, grouped by language pair; hypotheses are compared with their source."""
+    """Read one split of MLQE-PE, grouped by language pair; hypotheses are compared with their
+    source.
+    """
     split = str(request.switches["split"])
     paths: dict[str, Path] = {}
     splits: set[str] = set()
@@ -44,7 +46,9 @@ def _read_mlqe_pair(path: Path, request: DatasetRequest) -> Group:
     scores: list[float] = []
     model: list[float] = []
     for row in rows:
-        id_column = next((name for name in columns["id"].split("|") if name in row.fields), columns["id"])
+        id_column = next(
+            (name for name in columns["id"].split("|") if name in row.fields), columns["id"]
+        )
         segments.append(
             Segment(
                 str(rows.field(row, id_column)),
@@ -66,7 +70,8 @@ def find_table(path: Path) -> Path:
     if len(tables) != 1:
         names = ", ".join(table.name for table in tables[:5]) or "none"
         raise Unreadable(
-            f"{path}: expected one table (.tsv .csv .jsonl .json .parquet), found {len(tables)} ({names}); name one"
+            f"{path}: expected one table (.tsv .csv .jsonl .json .parquet), found {len(tables)} "
+            f"({names}); name one"
         )
     return tables[0]
 
@@ -117,7 +122,9 @@ def read_table_judged(
 
 
 def _find_model_column(names: dict[str, object], human: str) -> str | None:
-    """Return the column whose name says that it holds the model's own scores; the human column goes first."""
+    """Return the column whose name says that it holds the model's own scores; the human column goes
+    first.
+    """
     candidates = [name for name in names if any(word in name.lower() for word in _MODEL_WORDS)]
     return human if human in candidates else next(iter(candidates), None)
 

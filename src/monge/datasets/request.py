@@ -47,12 +47,16 @@ class DatasetRequest:
         return list(self.files.match(self.dataset.files[role], self.dataset.year))
 
     def missing(self, *roles: str) -> Unreadable:
-        """Return the error for roles without a file: the data set, the names looked for, and where to see more."""
+        """Return the error for roles without a file: the data set, the names looked for, and where
+        to see more.
+        """
         dataset, folder = self.dataset, self.files.directory
         names = " or ".join(name for role in roles for name in dataset.files[role])
         of_year = "" if dataset.year is None else f" of 20{dataset.year:02d}"
         alternatives = dataset.needs("systems" if "systems" in roles else self.human)
-        needed = next((alternative for alternative in alternatives if set(alternative) & set(roles)), roles)
+        needed = next(
+            (alternative for alternative in alternatives if set(alternative) & set(roles)), roles
+        )
         all_names = ", ".join(dataset.files[role][0] for role in needed)
         all_of_it = f"; {self.human} needs {all_names}" if len(needed) > 1 else ""
         return Unreadable(
@@ -61,17 +65,23 @@ class DatasetRequest:
         )
 
     def select(self, available: Iterable[str]) -> list[str]:
-        """Return the requested ones of the available groups (`*-en` works), all by default; raises for unknown ones."""
+        """Return the requested ones of the available groups (`*-en` works), all by default; raises
+        for unknown ones.
+        """
         return matching(self.group_names, available, f"{self.dataset.name} {self.dataset.groups}")
 
 
 def matching(patterns: Iterable[str] | None, available: Iterable[str], kind: str) -> list[str]:
-    """Return the available names that fit a name or pattern, all by default; raises for one that fits none."""
+    """Return the available names that fit a name or pattern, all by default; raises for one that
+    fits none.
+    """
     names = list(dict.fromkeys(available))
     if patterns is None:
         return names
     fitting = {
-        name: [name] if name in names else [candidate for candidate in names if fnmatchcase(candidate, name)]
+        name: [name]
+        if name in names
+        else [candidate for candidate in names if fnmatchcase(candidate, name)]
         for name in patterns
     }
     for name, matches in fitting.items():

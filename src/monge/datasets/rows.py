@@ -1,7 +1,9 @@
-"""Rows of a table by column name, with their line numbers: TSV, CSV, JSON, Parquet, Arrow, space separated.
+"""Rows of a table by column name, with their line numbers: TSV, CSV, JSON, Parquet, Arrow, space
+separated.
 
-TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them. The
-separator of a CSV or TSV is the one of its name if that splits the header, else one that does.
+TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines
+inside them. The separator of a CSV or TSV is the one of its name if that splits the header, else
+one that does.
 """
 
 from __future__ import annotations
@@ -21,10 +23,23 @@ from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
 FORMATS = ("tsv", "csv", "jsonl", "json", "parquet", "arrow", "space")
 _SUFFIXES = {
-    ".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet",
+    ".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+    ".parquet": "parquet",
     ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
-_OFFICE = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".docx", ".doc", ".odt", ".rtf", ".pdf", ".zip")
+_OFFICE = (
+    ".xlsx",
+    ".xls",
+    ".xlsm",
+    ".ods",
+    ".numbers",
+    ".docx",
+    ".doc",
+    ".odt",
+    ".rtf",
+    ".pdf",
+    ".zip",
+)
 _USUAL = {"csv": ",", "tsv": "\t"}
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SEP = re.compile(r"sep=(.)", re.IGNORECASE)
@@ -32,7 +47,9 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 class Row(NamedTuple):
-    """One row: where it stands (1-based line; row for Parquet and Arrow) and its fields by column name."""
+    """One row: where it stands (1-based line; row for Parquet and Arrow) and its fields by column
+    name.
+    """
 
     line: int
     fields: dict[str, Any]
@@ -53,13 +70,12 @@ class Rows:
     ) -> None:
         """Nothing is read yet.
 
-        Args:
-            path: The file; `-` is standard input and needs a `format`.
-            format: One of `FORMATS`; by default what the file's name says.
-            columns: Names for a file without a header line.
-            surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore them.
-            skip: Leading lines that are no rows, where `columns` replace a faulty header.
-            bad: Called with the line and the reason for a row that cannot be read; without it, such a row is an error.
+        Args: path: The file; `-` is standard input and needs a `format`. format: One of `FORMATS`;
+            by default what the file's name says. columns: Names for a file without a header line.
+            surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore
+            them. skip: Leading lines that are no rows, where `columns` replace a faulty header.
+            bad: Called with the line and the reason for a row that cannot be read; without it, such
+            a row is an error.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)
@@ -87,7 +103,9 @@ class Rows:
         """Return the names of all columns; reads JSON to its end. Raises where there is no row."""
         first = next(iter(self), None)
         if first is None:
-            raise Unreadable(f"{self.name}: a header but no rows" if self._header else f"{self.name}: no rows")
+            raise Unreadable(
+                f"{self.name}: a header but no rows" if self._header else f"{self.name}: no rows"
+            )
         if self._header:
             return tuple(first.fields)
         return tuple(dict.fromkeys(name for row in self for name in row.fields))
@@ -108,7 +126,8 @@ class Rows:
             self._skip = 1
             return declared[1]
         pieces = {
-            delimiter: len(next(csv.reader([first], delimiter=delimiter), [])) for delimiter in (usual, *_DELIMITERS)
+            delimiter: len(next(csv.reader([first], delimiter=delimiter), []))
+            for delimiter in (usual, *_DELIMITERS)
         }
         return usual if pieces[usual] > 1 else max(pieces, key=lambda delimiter: pieces[delimiter])
 
@@ -121,7 +140,9 @@ class Rows:
 
     def where(self, row: Row, column: str | None = None) -> str:
         """Return the location of a row, or of one of its fields, for messages."""
-        place = f"{self.name}, item {row.line}" if self.format == "json" else f"{self.name}:{row.line}"
+        place = (
+            f"{self.name}, item {row.line}" if self.format == "json" else f"{self.name}:{row.line}"
+        )
         return place if column is None else f"{place}, field {column!r}"
 
     def field(self, row: Row, column: str) -> Any:
@@ -131,7 +152,9 @@ class Rows:
         return row.fields[column]
 
     def number(self, row: Row, column: str) -> float:
-        """Return a column as a finite number; a decimal comma is allowed where semicolons separate the fields."""
+        """Return a column as a finite number; a decimal comma is allowed where semicolons separate
+        the fields.
+        """
         value = self.field(row, column)
         comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip())
         try:
@@ -140,7 +163,9 @@ class Rows:
             number = float("nan")
         if isinstance(value, bool) or number - number != 0:
             hint = f" (a decimal comma? write {value.strip().replace(',', '.')})" if comma else ""
-            raise Unreadable(f"{self.where(row, column)}: expected a finite number, got {value!r}{hint}")
+            raise Unreadable(
+                f"{self.where(row, column)}: expected a finite number, got {value!r}{hint}"
+            )
         return number
 
     def integer(self, row: Row, column: str, most: int) -> int:
@@ -148,7 +173,8 @@ class Rows:
         number = self.number(row, column)
         if number != int(number) or not 1 <= number <= most:
             raise Unreadable(
-                f"{self.where(row, column)}: expected a whole number from 1 to {most}, got {row.fields[column]}"
+                f"{self.where(row, column)}: expected a whole number from 1 to {most}, got "
+                f"{row.fields[column]}"
             )
         return int(number)
 
@@ -163,18 +189,30 @@ class Rows:
 
     @cached_property
     def _items(self) -> list[Row] | None:
-        """The rows of a JSON file: a list of objects, or lists by name; None where it is JSON Lines after all."""
+        """The rows of a JSON file: a list of objects, or lists by name; None where it is JSON Lines
+        after all.
+        """
         lines = list(self._file)
         if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
             self.format = "jsonl"
             return None
         value = _read_json("\n".join(lines), self.name)
-        if isinstance(value, dict) and value and all(isinstance(values, list) for values in value.values()):
+        if (
+            isinstance(value, dict)
+            and value
+            and all(isinstance(values, list) for values in value.values())
+        ):
             value = _transpose(value, self.name)
         items = [value] if isinstance(value, dict) else value
         if not isinstance(items, list):
-            raise Unreadable(f"{self.name}: expected a list of objects with named fields, got {type(value).__name__}")
-        return [Row(number, _check_object(item, f"{self.name}, item {number}")) for number, item in enumerate(items, 1)]
+            raise Unreadable(
+                f"{self.name}: expected a list of objects with named fields, got "
+                f"{type(value).__name__}"
+            )
+        return [
+            Row(number, _check_object(item, f"{self.name}, item {number}"))
+            for number, item in enumerate(items, 1)
+        ]
 
     def _records(self) -> Iterator[Row]:
         quoted = self.format == "csv" or self.delimiter != _USUAL.get(self.format, "")
@@ -189,7 +227,10 @@ class Rows:
             fields = record or ([""] if len(header) == 1 else [])
             if len(fields) < len(header) or (len(fields) > len(header) and not self._surplus):
                 how = f" ({self.separator_note})" if self.separator_note else ""
-                self._refuse(line, Unreadable(_describe_wrong_width(f"{self.name}:{line}", header, fields) + how))
+                self._refuse(
+                    line,
+                    Unreadable(_describe_wrong_width(f"{self.name}:{line}", header, fields) + how),
+                )
                 continue
             yield Row(line, dict(zip(header, fields, strict=False)))
 
@@ -219,7 +260,9 @@ class Rows:
             try:
                 record = next(reader, None)
             except csv.Error as error:
-                raise Unreadable(f"{self.name}:{start}: not CSV ({error}, line {reader.line_num})") from None
+                raise Unreadable(
+                    f"{self.name}:{start}: not CSV ({error}, line {reader.line_num})"
+                ) from None
             if record is None:
                 return
             yield start, record
@@ -233,10 +276,15 @@ def rows(path: StrPath, format: str | None = None) -> Rows:  # noqa: A002
 def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     """Return the format asked for, or the one that the file's name tells."""
     if os.fspath(path) == "":
-        raise UsageError("an empty file name was given (is a variable unset?); expected a table, or - (standard input)")
+        raise UsageError(
+            "an empty file name was given (is a variable unset?); expected a table, or - (standard "
+            "input)"
+        )
     if format is not None:
         if format not in FORMATS:
-            raise InvalidSetting(f"unknown table format {format!r}; accepted are {', '.join(FORMATS)}")
+            raise InvalidSetting(
+                f"unknown table format {format!r}; accepted are {', '.join(FORMATS)}"
+            )
         return format
     plain = os.fspath(path).lower().removesuffix(".gz").removesuffix(".xz")
     for suffix, name in _SUFFIXES.items():
@@ -245,20 +293,31 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     if is_saved_dataset(os.fspath(path)):
         return "arrow"
     if plain.endswith(_OFFICE):
-        raise Unreadable(f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give that")
+        raise Unreadable(
+            f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give "
+            f"that"
+        )
     if os.fspath(path) == STDIN:
-        raise InvalidSetting("standard input has no name that tells its format: give --table-format tsv, csv or jsonl")
+        raise InvalidSetting(
+            "standard input has no name that tells its format: give --table-format tsv, csv or "
+            "jsonl"
+        )
     raise InvalidSetting(
-        f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: -t FILE -r FILE)"
+        f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: "
+        f"-t FILE -r FILE)"
     )
 
 
-def missing_column(location: str, column: str, present: Iterable[str], advice: str = "") -> Unreadable:
+def missing_column(
+    location: str, column: str, present: Iterable[str], advice: str = ""
+) -> Unreadable:
     """Return the error for a missing column, with the existing columns and the nearest one."""
     names = list(present)
     near = get_close_matches(column, names, n=1, cutoff=0.45)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    return Unreadable(f"{location}: no column {column!r}{guess} (columns: {', '.join(names) or 'none'}{advice})")
+    return Unreadable(
+        f"{location}: no column {column!r}{guess} (columns: {', '.join(names) or 'none'}{advice})"
+    )
 
 
 def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -275,7 +334,9 @@ def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _read_header(record: list[str], location: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in record)
-    duplicate = next((name for name in names if name and names.count(name) > 1), None)  # spreadsheets add nameless ones
+    duplicate = next(
+        (name for name in names if name and names.count(name) > 1), None
+    )  # spreadsheets add nameless ones
     if duplicate is not None:
         raise Unreadable(f"{location}: the header names column {duplicate!r} twice")
     return names
@@ -283,7 +344,8 @@ def _read_header(record: list[str], location: str) -> tuple[str, ...]:
 
 def _describe_wrong_width(location: str, header: Sequence[str], record: Sequence[str]) -> str:
     received = (
-        f"{location}: {len(record)} field{'s' * (len(record) != 1)}, expected {len(header)} ({', '.join(header)})"
+        f"{location}: {len(record)} field{'s' * (len(record) != 1)}, expected "
+        f"{len(header)} ({', '.join(header)})"
     )
     if len(record) < len(header):
         return f"{received}; {header[len(record)]!r} is missing"
@@ -314,17 +376,26 @@ def _is_object(text: str) -> bool:
 
 def _check_object(value: Any, location: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Unreadable(f"{location}: expected a JSON object with named fields, got {type(value).__name__}")
+        raise Unreadable(
+            f"{location}: expected a JSON object with named fields, got {type(value).__name__}"
+        )
     return value
 
 
 def _transpose(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:
     """Turn equally long lists by name into one object per item."""
     (first, first_values), *other_columns = columns.items()
-    uneven = next((column for column, values in other_columns if len(values) != len(first_values)), None)
+    uneven = next(
+        (column for column, values in other_columns if len(values) != len(first_values)), None
+    )
     if uneven is not None:
-        raise Unreadable(f"{name}: {len(first_values)} items in {first!r} but {len(columns[uneven])} in {uneven!r}")
-    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        raise Unreadable(
+            f"{name}: {len(first_values)} items in {first!r} but {len(columns[uneven])} in "
+            f"{uneven!r}"
+        )
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
 
 
 def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -358,7 +429,9 @@ def _read_parquet(path: str) -> Iterator[Row]:
 
 
 def _batch_rows(batch: Any) -> list[Any]:
-    """Return the rows of a batch as dictionaries; a row that is not UTF-8 becomes the reason as a string."""
+    """Return the rows of a batch as dictionaries; a row that is not UTF-8 becomes the reason as a
+    string.
+    """
     try:
         return list(batch.to_pylist())
     except UnicodeDecodeError as error:

@@ -26,13 +26,16 @@ _DIRECTIONS = {"higher": True, "lower": False}
 _SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
 """Suffixes of text files; `uedin.4955` and `uedin.4723` are two systems."""
 _COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+]?\d+\.?\d*(?:e[-+]?\d+)?)")
-"""The output of `comet-score`: one line per segment, counted from 0, and one per system, which is ignored."""
+"""The output of `comet-score`: one line per segment, counted from 0, and one per system, which is
+ignored.
+"""
 _NONE = ("", "none", "nan", "null")
 
 
 @dataclass(frozen=True)
 class GivenScores:
-    """Named scores of segments in a file; `{group}` in the path stands for the group, with one file per group.
+    """Named scores of segments in a file; `{group}` in the path stands for the group, with one file
+    per group.
 
     `partial`: people rarely judge everything, so segments may have no score; it is NaN.
     """
@@ -45,13 +48,14 @@ class GivenScores:
     def of(self, groups: Groups) -> tuple[dict[str, Array], str]:
         """Return the scores [n] of every group's segments, and a digest of them.
 
-        Raises:
-            Misaligned: if a segment has no score (where scores are partial: none has), or several could be meant.
-            Unreadable: if the file is no file of scores.
+        Raises: Misaligned: if a segment has no score (where scores are partial: none has), or
+            several could be meant. Unreadable: if the file is no file of scores.
         """
         if GROUP in self.path:
             files = {name: self.path.replace(GROUP, name) for name in groups}
-            scores_by_group = {name: self._align(path, {name: groups[name]})[name] for name, path in files.items()}
+            scores_by_group = {
+                name: self._align(path, {name: groups[name]})[name] for name, path in files.items()
+            }
         else:
             scores_by_group = self._align(self.path, groups)
         pairs = (
@@ -60,7 +64,9 @@ class GivenScores:
             for row, score in zip(rows, scores_by_group[name], strict=True)
         )
         sorted_scores = sorted((row.system, row.id, float(score)) for row, score in pairs)
-        return scores_by_group, blake2b(repr(sorted_scores).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+        return scores_by_group, blake2b(
+            repr(sorted_scores).encode("utf-8", "surrogatepass"), digest_size=4
+        ).hexdigest()
 
     def _align(self, path: str, groups: Groups) -> dict[str, Array]:
         return align_scores(path, self.name, groups, partial=self.partial)
@@ -75,14 +81,20 @@ def given_scores(options: Iterable[str], option_name: str = "--scores") -> list[
         if comma and "." not in last and last not in _DIRECTIONS and "/" not in last:
             near = get_close_matches(last, _DIRECTIONS, n=1)
             raise UsageError(
-                f"{option_name} {name}: after the comma stands lower or higher, got {last!r}{_suggest(near)}"
+                f"{option_name} {name}: after the comma stands lower or higher, got "
+                f"{last!r}{_suggest(near)}"
             )
         lower = bool(comma) and last in _DIRECTIONS
         if not equals or not name or not (first if lower else path):
-            raise UsageError(f"{option_name} takes NAME=FILE, or NAME=FILE,lower where lower is better; got {option!r}")
+            raise UsageError(
+                f"{option_name} takes NAME=FILE, or NAME=FILE,lower where lower is better; got "
+                f"{option!r}"
+            )
         if any(scores.name == name for scores in external):
             raise UsageError(f"{option_name} gives {name} twice")
-        external.append(GivenScores(name, first if lower else path, _DIRECTIONS[last] if lower else True))
+        external.append(
+            GivenScores(name, first if lower else path, _DIRECTIONS[last] if lower else True)
+        )
     return external
 
 
@@ -99,8 +111,12 @@ class _Entry:
     place: str
 
 
-def align_scores(path: str, name: str, groups: Groups, *, partial: bool = False) -> dict[str, Array]:
-    """Read the scores of a file and align them with the segments, by group; NaN where a score may be absent."""
+def align_scores(
+    path: str, name: str, groups: Groups, *, partial: bool = False
+) -> dict[str, Array]:
+    """Read the scores of a file and align them with the segments, by group; NaN where a score may
+    be absent.
+    """
     entries = list(_number_entries(_read_entries(path, name)))
     segments = [(group, row) for group, rows in groups.items() for row in rows]
     file = f"{name} ({shown(path)})"
@@ -123,15 +139,20 @@ def _read_entries(path: str, name: str) -> Iterator[_Entry]:
         return
     rows = Rows(path, kind)
     names = rows.columns()
-    columns = assign_columns(names, ("score", *KEYS), {"score": name} if name in names else {}, rows.name)
+    columns = assign_columns(
+        names, ("score", *KEYS), {"score": name} if name in names else {}, rows.name
+    )
     column = columns.get("score")
     if not column:
         raise Unreadable(
-            f"{rows.name}: no column 'score' or {name!r} (columns: {', '.join(names)}); expected columns score and, "
+            f"{rows.name}: no column 'score' or {name!r} (columns: {', '.join(names)}); expected "
+            f"columns score and, "
             "to tell segments apart, system and id, or lines SCORE or SYSTEM, tab, SCORE"
         )
     for row in rows:
-        if row.fields.get("type") == "result":  # the last line of what `monge score -f jsonl` writes
+        if (
+            row.fields.get("type") == "result"
+        ):  # the last line of what `monge score -f jsonl` writes
             continue
         value = rows.field(row, column)
         keys = {key: row.fields.get(columns.get(key)) for key in KEYS if columns.get(key)}
@@ -148,7 +169,10 @@ def _table_format_or_none(path: str) -> str | None:
 
 
 def _has_number(line: str) -> bool:
-    return any(finite_number(field) is not None for field in line.replace(",", "\t").replace(";", "\t").split("\t"))
+    return any(
+        finite_number(field) is not None
+        for field in line.replace(",", "\t").replace(";", "\t").split("\t")
+    )
 
 
 def finite_number(text: str) -> float | None:
@@ -171,7 +195,8 @@ def _read_score_lines(file: TextFile) -> Iterator[_Entry]:
         score, place = finite_number(text), f"{file.name}:{number}"
         if score is None and text.strip().lower() not in _NONE:
             raise Unreadable(
-                f"{place}: expected a score, or system, tab, score; got {line[:60]!r} (a table: .tsv, .csv, .jsonl)"
+                f"{place}: expected a score, or system, tab, score; got {line[:60]!r} (a table: "
+                f".tsv, .csv, .jsonl)"
             )
         yield _Entry({"system": system.strip()} if tab else {}, score, place)
 
@@ -196,7 +221,8 @@ def _scores_in_order(
     turns = sum(first != second for first, second in pairwise(systems)) + 1
     if len({group for group, _ in systems}) > 1 or turns > len(set(systems)):
         raise Misaligned(
-            f"{file}: one number a line does not tell which group or system it is of; give columns system, id and "
+            f"{file}: one number a line does not tell which group or system it is of; give columns "
+            f"system, id and "
             "score (group too where there are several), or lines SYSTEM, tab, SCORE"
         )
     if len(entries) != len(segments):
@@ -211,7 +237,11 @@ def _scores_in_order(
 
 
 def _describe_first_missing(segments: Sequence[tuple[str, Segment]], at: int) -> str:
-    return f"; the first without a score: {_describe_segment(*segments[at])}" if at < len(segments) else ""
+    return (
+        f"; the first without a score: {_describe_segment(*segments[at])}"
+        if at < len(segments)
+        else ""
+    )
 
 
 def _scores_by_key(
@@ -219,10 +249,16 @@ def _scores_by_key(
 ) -> Array:
     """Look scores up by group, system and id, as far as the file has them."""
     used_keys = [key for key in KEYS if any(key in entry.keys for entry in entries)]
-    systems = _match_system_names(file, entries, {row.system for _, row in segments}) if "system" in used_keys else {}
+    systems = (
+        _match_system_names(file, entries, {row.system for _, row in segments})
+        if "system" in used_keys
+        else {}
+    )
     if "system" in used_keys and systems is None:
         used_keys.remove("system")
-    if "group" in used_keys and not {entry.keys.get("group") for entry in entries} & {group for group, _ in segments}:
+    if "group" in used_keys and not {entry.keys.get("group") for entry in entries} & {
+        group for group, _ in segments
+    }:
         used_keys.remove("group")
     values = _index_by_key(entries, used_keys)
 
@@ -233,10 +269,15 @@ def _scores_by_key(
     keys = [key(group, row) for group, row in segments]
     _check_unambiguous(file, used_keys, keys, segments)
     missing = [k for k, segment_key in enumerate(keys) if values.get(segment_key) is None]
-    zero = "; its ids begin at 0, ours at 1" if any(segment_key[-1] == "0" for segment_key in values) else ""
+    zero = (
+        "; its ids begin at 0, ours at 1"
+        if any(segment_key[-1] == "0" for segment_key in values)
+        else ""
+    )
     if missing and (zero or not partial or len(missing) == len(segments)):
         raise Misaligned(
-            f"{file} has {len(values)} scores, {len(segments) - len(missing)} of them for the {len(segments)} "
+            f"{file} has {len(values)} scores, {len(segments) - len(missing)} of them for the "
+            f"{len(segments)} "
             f"segments; the first without one: {_describe_segment(*segments[missing[0]])}{zero}"
         )
     return np.array([values.get(segment_key, np.nan) for segment_key in keys], dtype=np.float64)
@@ -250,7 +291,9 @@ def _index_by_key(entries: Sequence[_Entry], used_keys: Sequence[str]) -> dict[K
             raise Unreadable(f"{entry.place}: no {lacking}, which other rows have")
         key = tuple(entry.keys[name] for name in used_keys)
         if key in values:
-            raise Unreadable(f"{entry.place}: a second score for {', '.join(map(_describe_key, used_keys, key))}")
+            raise Unreadable(
+                f"{entry.place}: a second score for {', '.join(map(_describe_key, used_keys, key))}"
+            )
         values[key] = entry.score
     return values
 
@@ -259,21 +302,35 @@ def _describe_key(name: str, value: str) -> str:
     return f"{name} {value!r}"
 
 
-def _match_system_names(file: str, entries: Sequence[_Entry], own_names: set[str]) -> dict[str, str] | None:
-    """Map segment systems to those of the file, ignoring text suffixes; None: one system on each side."""
+def _match_system_names(
+    file: str, entries: Sequence[_Entry], own_names: set[str]
+) -> dict[str, str] | None:
+    """Map segment systems to those of the file, ignoring text suffixes; None: one system on each
+    side.
+    """
     file_names = {entry.keys.get("system", "") for entry in entries}
     stems = {_SUFFIX.sub("", name): name for name in file_names}
-    matched = {name: name if name in file_names else stems.get(_SUFFIX.sub("", name), "") for name in own_names}
+    matched = {
+        name: name if name in file_names else stems.get(_SUFFIX.sub("", name), "")
+        for name in own_names
+    }
     if not any(matched.values()):
         if len(own_names) == len(file_names) == 1:
             return None
-        in_file, expected = (", ".join(sorted(names)[:5]) or "none" for names in (file_names, own_names))
-        raise Misaligned(f"{file} has scores of the systems {in_file}; here are {expected or '(no names)'}")
+        in_file, expected = (
+            ", ".join(sorted(names)[:5]) or "none" for names in (file_names, own_names)
+        )
+        raise Misaligned(
+            f"{file} has scores of the systems {in_file}; here are {expected or '(no names)'}"
+        )
     return {name: file_name or name for name, file_name in matched.items()}
 
 
 def _check_unambiguous(
-    file: str, used_keys: Sequence[str], keys: Sequence[Key], segments: Sequence[tuple[str, Segment]]
+    file: str,
+    used_keys: Sequence[str],
+    keys: Sequence[Key],
+    segments: Sequence[tuple[str, Segment]],
 ) -> None:
     """Raise where one score would belong to segments of two systems or groups."""
     owners: dict[Key, tuple[str, str]] = {}

@@ -37,7 +37,9 @@ def read_years(request: DatasetRequest) -> DatasetReading:
 
 
 def _is_in_train_folder(path: Path, request: DatasetRequest) -> bool:
-    return any("train" in part.lower() for part in path.parent.relative_to(request.files.directory).parts)
+    return any(
+        "train" in part.lower() for part in path.parent.relative_to(request.files.directory).parts
+    )
 
 
 def _read_subset(path: Path, reading: DatasetReading, request: DatasetRequest) -> Group:
@@ -68,7 +70,9 @@ def _collect_scored(pairs: Iterable[tuple[Row, Rows, str]], reading: DatasetRead
 
 
 def read_benchmark(request: DatasetRequest) -> DatasetReading:
-    """Read the STS benchmark: English, and translations by language (`de`, `de.aws`, `en.multi-mt` …)."""
+    """Read the STS benchmark: English, and translations by language (`de`, `de.aws`, `en.multi-mt`
+    …).
+    """
     split = _check_split(request, ("train", "dev", "test"))
     rows_by_language = {
         **_find_original(request, split),
@@ -84,7 +88,9 @@ def read_benchmark(request: DatasetRequest) -> DatasetReading:
     reading = DatasetReading()
     for name in request.select(rows_by_language) if request.group_names else languages:
         rows = rows_by_language[name]
-        reading.groups[name] = _collect_scored(((row, rows, row.fields["score"]) for row in rows), reading)
+        reading.groups[name] = _collect_scored(
+            ((row, rows, row.fields["score"]) for row in rows), reading
+        )
     return reading
 
 
@@ -108,7 +114,9 @@ def _find_german(request: DatasetRequest, split: str) -> dict[str, Rows]:
 def _find_multilingual(request: DatasetRequest, split: str) -> dict[str, Rows]:
     """Find the translations: real CSV without a header, by language."""
     return {
-        "en.multi-mt" if fields["language"] == "en" else fields["language"]: Rows(path, "csv", columns=(*PAIR, "score"))
+        "en.multi-mt" if fields["language"] == "en" else fields["language"]: Rows(
+            path, "csv", columns=(*PAIR, "score")
+        )
         for path, fields in request.match("multi")
         if fields["split"] == split
     }

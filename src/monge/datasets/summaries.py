@@ -1,4 +1,6 @@
-"""Summaries, data-to-text and captions with several references: TAC, SummEval, BAGEL/SFHOTEL/SFREST, Flickr8k."""
+"""Summaries, data-to-text and captions with several references: TAC, SummEval,
+BAGEL/SFHOTEL/SFREST, Flickr8k.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,27 @@ from monge.types import Segment
 
 
 def read_tac(request: DatasetRequest) -> DatasetReading:
-    """Read a TAC year by topic; sentences are joined with a space, peers with letters are human references."""
+    """Read a TAC year by topic; sentences are joined with a space, peers with letters are human
+    references.
+    """
     path = request.first_path("topics")
     topics, reading = _read_json(path), DatasetReading()
     for topic in request.select(sorted(topics)):
-        reading.groups[topic] = _read_topic(f"{path}: topic {topic}", topics[topic], request, reading)
+        reading.groups[topic] = _read_topic(
+            f"{path}: topic {topic}", topics[topic], request, reading
+        )
     if request.level == "system":
         reading.groups = {request.dataset.name: by_system(merge_groups(reading.groups))}
     return reading
 
 
-def _read_topic(location: str, topic: Any, request: DatasetRequest, reading: DatasetReading) -> Group:
+def _read_topic(
+    location: str, topic: Any, request: DatasetRequest, reading: DatasetReading
+) -> Group:
     references = tuple(
         _join_sentences(
-            _get_field(reference, "text", f"{location}, reference {index}"), f"{location}, reference {index}"
+            _get_field(reference, "text", f"{location}, reference {index}"),
+            f"{location}, reference {index}",
         )
         for index, reference in enumerate(_get_field(topic, "references", location), 1)
     )
@@ -48,9 +57,15 @@ def _read_topic(location: str, topic: Any, request: DatasetRequest, reading: Dat
 
 def _exclusion_reason(peer: Any, location: str, request: DatasetRequest) -> str:
     """Return why a peer is not scored; '' where it is."""
-    if not str(_get_field(peer, "summ_id", location)).isdigit() and not request.switches["include_human_peers"]:
+    if (
+        not str(_get_field(peer, "summ_id", location)).isdigit()
+        and not request.switches["include_human_peers"]
+    ):
         return "human peers"
-    if len(_get_field(peer, "text", location)) <= 1 and not request.switches["include_one_sentence_peers"]:
+    if (
+        len(_get_field(peer, "text", location)) <= 1
+        and not request.switches["include_one_sentence_peers"]
+    ):
         return "one-sentence peers"
     return "" if request.column in peer else f"no {request.column}"
 
@@ -71,37 +86,55 @@ def read_summeval(request: DatasetRequest) -> DatasetReading:
         for system, summary in rows.field(row, "sys_summs").items():
             location = f"{rows.where(row)}, system {system}"
             text = check_text(_get_field(summary, "sys_summ", location), location)
-            segments.append(Segment(str(row.fields["key"]), text, references, rows.field(row, "src"), system))
-            scores.append(_get_number(_get_field(summary, "scores", location), request.column, location))
+            segments.append(
+                Segment(str(row.fields["key"]), text, references, rows.field(row, "src"), system)
+            )
+            scores.append(
+                _get_number(_get_field(summary, "scores", location), request.column, location)
+            )
     group = scored(segments, scores)
-    return DatasetReading({request.dataset.name: by_system(group) if request.level == "system" else group})
+    return DatasetReading(
+        {request.dataset.name: by_system(group) if request.level == "system" else group}
+    )
 
 
 def read_generated(request: DatasetRequest) -> DatasetReading:
-    """Read BAGEL, SFHOTEL or SFREST: one line per output; repeated references are kept once by default."""
+    """Read BAGEL, SFHOTEL or SFREST: one line per output; repeated references are kept once by
+    default.
+    """
     rows, reading = Rows(request.first_path("outputs"), "jsonl"), DatasetReading()
     segments: list[Segment] = []
     scores: list[float] = []
     for row in rows:
-        references = tuple(check_text(text, rows.where(row, "ref_summs")) for text in rows.field(row, "ref_summs"))
+        references = tuple(
+            check_text(text, rows.where(row, "ref_summs")) for text in rows.field(row, "ref_summs")
+        )
         if request.switches["distinct_references"]:
             distinct = tuple(dict.fromkeys(references))
             reading.excluded["repeated references"] += len(references) - len(distinct)
             references = distinct
         text = check_text(rows.field(row, "sys_summ"), rows.where(row, "sys_summ"))
-        segments.append(Segment(str(rows.field(row, "key")), text, references, rows.field(row, "src")))
+        segments.append(
+            Segment(str(rows.field(row, "key")), text, references, rows.field(row, "src"))
+        )
         scores.append(_get_number(rows.field(row, "scores"), request.column, rows.where(row)))
     reading.groups[request.dataset.name] = scored(segments, scores)
     return reading
 
 
 def read_captions(request: DatasetRequest) -> DatasetReading:
-    """Read Flickr8k: expert scores of captions with five references, from the original files or the joined JSON."""
+    """Read Flickr8k: expert scores of captions with five references, from the original files or the
+    joined JSON.
+    """
     if request.match("experts") and request.match("captions"):
         return _read_experts(request)
     reading, pairs = DatasetReading(), _read_json(request.first_path("joined"))
     segments = [
-        Segment(str(key), _get_field(record, "cand", str(key))[0], tuple(_get_field(record, "refs", str(key))))
+        Segment(
+            str(key),
+            _get_field(record, "cand", str(key))[0],
+            tuple(_get_field(record, "refs", str(key))),
+        )
         for key, record in pairs.items()
     ]
     reading.groups[request.dataset.name] = scored(
@@ -112,7 +145,11 @@ def read_captions(request: DatasetRequest) -> DatasetReading:
 
 def _read_experts(request: DatasetRequest) -> DatasetReading:
     captions = _read_caption_texts(request.first_path("captions"))
-    rows = Rows(request.first_path("experts"), "tsv", columns=("image", "caption", "expert1", "expert2", "expert3"))
+    rows = Rows(
+        request.first_path("experts"),
+        "tsv",
+        columns=("image", "caption", "expert1", "expert2", "expert3"),
+    )
     reading = DatasetReading()
     segments: list[Segment] = []
     scores: list[float] = []
@@ -122,7 +159,9 @@ def _read_experts(request: DatasetRequest) -> DatasetReading:
             reading.excluded["captions of the image itself"] += 1
             continue
         if caption not in captions or f"{image}#0" not in captions:
-            raise Unreadable(f"{rows.where(row)}: no caption {caption} or image {image} in the captions file")
+            raise Unreadable(
+                f"{rows.where(row)}: no caption {caption} or image {image} in the captions file"
+            )
         references = tuple(captions[f"{image}#{index}"] for index in range(5))
         segments.append(Segment(f"{image}|{caption}", captions[caption], references))
         scores.append(sum(rows.number(row, f"expert{index}") for index in (1, 2, 3)) / 3)
@@ -131,7 +170,9 @@ def _read_experts(request: DatasetRequest) -> DatasetReading:
 
 
 def _read_caption_texts(path: Path) -> dict[str, str]:
-    return {row.fields["id"]: row.fields["text"] for row in Rows(path, "tsv", columns=("id", "text"))}
+    return {
+        row.fields["id"]: row.fields["text"] for row in Rows(path, "tsv", columns=("id", "text"))
+    }
 
 
 def _read_json(path: Path) -> Any:

@@ -1,4 +1,6 @@
-"""A plain table as segments: columns hypothesis, reference (or references), source, system, id, by name."""
+"""A plain table as segments: columns hypothesis, reference (or references), source, system, id, by
+name.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,17 @@ Against = Literal["references", "source"]
 class Table:
     """Segments of a table in the order of its rows; can be iterated again and again.
 
-    `columns` tells which column plays which role; `systems` counts the rows of each system in order of first
-    appearance; `against` tells whether hypotheses meet their references or, without any reference column, their source.
+    `columns` tells which column plays which role; `systems` counts the rows of each system in order
+    of first appearance; `against` tells whether hypotheses meet their references or, without any
+    reference column, their source.
     """
 
     def __init__(
-        self, rows: Rows, against: Against | None = None, columns: Given | None = None, roles: Iterable[str] = TEXTS
+        self,
+        rows: Rows,
+        against: Against | None = None,
+        columns: Given | None = None,
+        roles: Iterable[str] = TEXTS,
     ) -> None:
         """Reads no more than the columns; `systems` reads every row."""
         self.rows = rows
@@ -39,7 +46,9 @@ class Table:
 
     @cached_property
     def systems(self) -> dict[str, int]:
-        """The number of rows per system, in order of first appearance; raises for two rows with one id."""
+        """The number of rows per system, in order of first appearance; raises for two rows with one
+        id.
+        """
         counts: Counter[str] = Counter()
         keys = array("q")
         for segment in self:
@@ -57,8 +66,10 @@ class Table:
             if line != row.line:
                 of = f" of system {segment.system}" if segment.system else ""
                 raise Unreadable(
-                    f"{self.rows.where(row, self.columns.get('id'))}: id {segment.id!r}{of} stands in line {line} "
-                    "already; a system needs an id of its own for every row (rows without an id column are numbered)"
+                    f"{self.rows.where(row, self.columns.get('id'))}: id {segment.id!r}{of} stands "
+                    f"in line {line} "
+                    "already; a system needs an id of its own for every row (rows without an id "
+                    "column are numbered)"
                 )
 
     @property
@@ -80,10 +91,12 @@ class Table:
     def numbered(
         self, bad: Callable[[int, str], None] | None = None, counts: Counter[str] | None = None
     ) -> Iterator[tuple[Row, Segment]]:
-        """Yield each segment with its row; the default id is the number of the segment within its system.
+        """Yield each segment with its row; the default id is the number of the segment within its
+        system.
 
-        `bad` is called with the line and the reason for a row that makes no segment; without it, such a row is an
-        error. `counts` holds the segments of each system so far, where the table continues another.
+        `bad` is called with the line and the reason for a row that makes no segment; without it,
+        such a row is an error. `counts` holds the segments of each system so far, where the table
+        continues another.
         """
         counts = Counter() if counts is None else counts
         for row in self.rows:
@@ -101,11 +114,15 @@ class Table:
     def missing(self, role: str) -> Unreadable:
         """Return the error for a role that no column has."""
         how = f"; {self.rows.separator_note}" if self.rows.separator_note else ""
-        return missing_column(self.rows.name, role, self.rows.columns(), f"{how}; say which: --columns {role}=COLUMN")
+        return missing_column(
+            self.rows.name, role, self.rows.columns(), f"{how}; say which: --columns {role}=COLUMN"
+        )
 
     def _segment(self, row: Row, system: str, position: int) -> Segment:
         rows, column = self.rows, self.columns.get("hypothesis")
-        hypothesis = check_text(_unwrap(rows.field(row, column), rows.where(row, column)), rows.where(row, column))
+        hypothesis = check_text(
+            _unwrap(rows.field(row, column), rows.where(row, column)), rows.where(row, column)
+        )
         references = self._references(row) if self.against == "references" else ()
         if self.against == "references" and not references:
             raise Unreadable(f"{rows.where(row)}: no reference; every row needs at least one")
@@ -113,14 +130,20 @@ class Table:
         source = self._optional(row, "source", str)
         if self.against == "source" and source is None:
             raise missing_column(
-                rows.where(row), column, [name for name, value in row.fields.items() if value is not None]
+                rows.where(row),
+                column,
+                [name for name, value in row.fields.items() if value is not None],
             )
         if source is not None:
             check_text(source, rows.where(row, column))
-        return Segment(self._label(row, "id") or str(position), hypothesis, references, source, system)
+        return Segment(
+            self._label(row, "id") or str(position), hypothesis, references, source, system
+        )
 
     def _references(self, row: Row) -> tuple[str, ...]:
-        """Return the references of a row: one column with a text or a list, or several columns, empty ones ignored."""
+        """Return the references of a row: one column with a text or a list, or several columns,
+        empty ones ignored.
+        """
         rows, names = self.rows, self.columns.names["reference"]
         if len(names) == 1:
             value, location = rows.field(row, names[0]), rows.where(row, names[0])
@@ -128,14 +151,24 @@ class Table:
                 value = _parse_list(value, location)
             return () if value is None else tuple(_flatten_texts(value, location))
         cells = ((name, row.fields.get(name)) for name in names)
-        return tuple(check_text(text, rows.where(row, name)) for name, text in cells if text is not None and text != "")
+        return tuple(
+            check_text(text, rows.where(row, name))
+            for name, text in cells
+            if text is not None and text != ""
+        )
 
     def _choose_against(self, against: Against | None) -> Against:
-        """Choose references or source to compare with: as asked, else references if any; raises where missing."""
+        """Choose references or source to compare with: as asked, else references if any; raises
+        where missing.
+        """
         if not self.columns.get("hypothesis"):
             raise self.missing("hypothesis")
         if against is None:
-            against = "references" if self.columns.get("reference") or not self.columns.get("source") else "source"
+            against = (
+                "references"
+                if self.columns.get("reference") or not self.columns.get("source")
+                else "source"
+            )
         role = "reference" if against == "references" else "source"
         if not self.columns.get(role):
             raise self.missing(role)
@@ -167,18 +200,18 @@ def read_table(
     against: Against | None = None,
     columns: Given | None = None,
 ) -> Table:
-    """Read the segments of a table: .tsv, .csv, .jsonl, .json (also .gz or .xz), .parquet, .arrow, or a saved dataset.
+    """Read the segments of a table: .tsv, .csv, .jsonl, .json (also .gz or .xz), .parquet, .arrow,
+    or a saved dataset.
 
     Every row is read once here, so that a bad one is known before any scoring.
 
-    Args:
-        path: The file; `-` is standard input and needs a `format`.
-        format: `tsv`, `csv`, `jsonl`, `json`, `parquet` or `arrow`; by default what the file's name says.
-        against: What the hypotheses meet; by default references if there are any, else the source.
-        columns: Which column is the hypothesis, reference, source, system or id, where its name does not tell.
+    Args: path: The file; `-` is standard input and needs a `format`. format: `tsv`, `csv`, `jsonl`,
+        `json`, `parquet` or `arrow`; by default what the file's name says. against: What the
+        hypotheses meet; by default references if there are any, else the source. columns: Which
+        column is the hypothesis, reference, source, system or id, where its name does not tell.
 
-    Raises:
-        Unreadable: for a missing column, a row that is too short or long, or a field that is no text.
+    Raises: Unreadable: for a missing column, a row that is too short or long, or a field that is no
+        text.
     """
     table = Table(Rows(path, format), against, columns)
     _ = table.systems
@@ -186,10 +219,15 @@ def read_table(
 
 
 def _unwrap(value: Any, location: str) -> Any:
-    """Return the single item of a (nested) list; generation runs write their output as a list of one."""
+    """Return the single item of a (nested) list; generation runs write their output as a list of
+    one.
+    """
     while isinstance(value, list):
         if len(value) != 1:
-            raise Unreadable(f"{location}: expected one text, got a list of {len(value)}; give each a row of its own")
+            raise Unreadable(
+                f"{location}: expected one text, got a list of {len(value)}; give each a row of "
+                f"its own"
+            )
         value = value[0]
     return value
 
@@ -212,4 +250,6 @@ def _parse_list(cell: str, location: str) -> Any:
             return read(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-    raise Unreadable(f"{location}: begins and ends as a list of texts does, but is none: {cell[:40]!r}")
+    raise Unreadable(
+        f"{location}: begins and ends as a list of texts does, but is none: {cell[:40]!r}"
+    )

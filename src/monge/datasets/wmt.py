@@ -1,4 +1,6 @@
-"""WMT metrics tasks: direct assessment of segments and systems, relative rankings, campaign files."""
+"""WMT metrics tasks: direct assessment of segments and systems, relative rankings, campaign
+files.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +46,13 @@ def _read_aligned(request: DatasetRequest) -> DatasetReading:
 
 def _read_aligned_pair(human: Path) -> Group:
     paths = [
-        human.with_name(human.name.replace(".human.", f".{part}.")) for part in ("mt-system", "reference", "source")
+        human.with_name(human.name.replace(".human.", f".{part}."))
+        for part in ("mt-system", "reference", "source")
     ]
     texts = [read_lines(path) for path in paths[:2]]
-    sources: Sequence[str | None] = read_lines(paths[2]) if paths[2].exists() else [None] * len(texts[0])
+    sources: Sequence[str | None] = (
+        read_lines(paths[2]) if paths[2].exists() else [None] * len(texts[0])
+    )
     rows = Rows(human, "space", columns=["HUMAN"])
     scores = [rows.number(row, "HUMAN") for row in rows]
     for path, lines in zip(paths, (*texts, sources), strict=True):
@@ -55,7 +60,9 @@ def _read_aligned_pair(human: Path) -> Group:
             raise Misaligned(f"{human} has {len(scores)} lines but {path} has {len(lines)}")
     segments = [
         Segment(str(number), hypothesis, (reference,), source)
-        for number, (hypothesis, reference, source) in enumerate(zip(*texts, sources, strict=True), 1)
+        for number, (hypothesis, reference, source) in enumerate(
+            zip(*texts, sources, strict=True), 1
+        )
     ]
     return scored(segments, scores)
 
@@ -85,14 +92,22 @@ def _read_campaign_scores(request: DatasetRequest) -> DatasetReading:
     texts, reading = WmtTexts(request, request.text), DatasetReading()
     judgements = read_campaign(request, reading)
     for pair in request.select(sorted(pair for pair in judgements if pair in texts.pairs)):
-        reading.groups[pair] = _collect_segments(request, texts, reading, pair, list(judgements[pair]()))
+        reading.groups[pair] = _collect_segments(
+            request, texts, reading, pair, list(judgements[pair]())
+        )
     return reading
 
 
 def _collect_segments(
-    request: DatasetRequest, texts: WmtTexts, reading: DatasetReading, pair: str, judgements: list[Judgement]
+    request: DatasetRequest,
+    texts: WmtTexts,
+    reading: DatasetReading,
+    pair: str,
+    judgements: list[Judgement],
 ) -> Group:
-    """Return the group of a pair: each judgement with its texts; judgements without an output are excluded."""
+    """Return the group of a pair: each judgement with its texts; judgements without an output are
+    excluded.
+    """
     segments, scores, counts = [], [], []
     missing = MissingOutputs(request, pair)
     for judgement in judgements:
@@ -111,7 +126,9 @@ def _collect_segments(
 
 
 class MissingOutputs:
-    """Judged outputs that the raw archive lacks: taken from the tokenised one or left out, with a warning."""
+    """Judged outputs that the raw archive lacks: taken from the tokenised one or left out, with a
+    warning.
+    """
 
     def __init__(self, request: DatasetRequest, pair: str) -> None:
         """Search for nothing yet."""
@@ -122,16 +139,24 @@ class MissingOutputs:
         self._other: WmtTexts | None = None
 
     def find_segment(self, judgement: Judgement) -> Segment | None:
-        """Return the segment from the tokenised archive, entities unescaped; None where missing or not allowed."""
+        """Return the segment from the tokenised archive, entities unescaped; None where missing or
+        not allowed.
+        """
         segment = self._find_tokenised(judgement) if self._may_fill() else None
-        counts, system = self.filled if segment else self.left_out, first_name(judgement.system, self.pair)
+        counts, system = (
+            self.filled if segment else self.left_out,
+            first_name(judgement.system, self.pair),
+        )
         counts[system] = counts.get(system, 0) + 1
         return map_texts(segment, unescape) if segment else None
 
     def warnings(self) -> list[str]:
-        """Return warnings about outputs from the tokenised archive and about judgements left out."""
+        """Return warnings about outputs from the tokenised archive and about judgements left
+        out.
+        """
         return [
-            f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, lowercased texts"
+            f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, "
+            f"lowercased texts"
             for system, count in self.filled.items()
         ] + [
             f"{self.pair}: {system} has no {self.request.text} output; {count} judgements left out"
@@ -148,13 +173,20 @@ class MissingOutputs:
             return None
         if self.pair not in self._other.pairs:
             return None
-        return self._other.segment(self.pair, judgement.system, judgement.number(len(self._other.reference(self.pair))))
+        return self._other.segment(
+            self.pair, judgement.system, judgement.number(len(self._other.reference(self.pair)))
+        )
 
 
 def _read_system_level(request: DatasetRequest) -> DatasetReading:
-    """Read `da` from `DA-syslevel.csv` with whole outputs; average other campaign columns over judged segments."""
+    """Read `da` from `DA-syslevel.csv` with whole outputs; average other campaign columns over
+    judged segments.
+    """
     if request.layout == "rankings":
-        raise InvalidSetting(f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use da")
+        raise InvalidSetting(
+            f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use "
+            f"da"
+        )
     if request.human != "da":
         reading = _read_campaign_scores(request)
         reading.groups = {pair: by_system(group) for pair, group in reading.groups.items()}
@@ -173,7 +205,9 @@ def _read_system_level(request: DatasetRequest) -> DatasetReading:
     return reading
 
 
-def _campaign_scores_by_segment(request: DatasetRequest, texts: WmtTexts, pair: str) -> dict[tuple[str, str], float]:
+def _campaign_scores_by_segment(
+    request: DatasetRequest, texts: WmtTexts, pair: str
+) -> dict[tuple[str, str], float]:
     """Return the campaign's z scores by system and segment; empty where its file is missing.
 
     Names joined by "+" had one output, judged once: the judgement is of all of them.
@@ -206,12 +240,18 @@ def _system_group(
     for system, score in scores.items():
         if texts.output(pair, system) is None:
             reading.excluded["systems without output"] += 1
-            reading.warnings.append(f"{pair}: {system} has no {texts.text} output; the system is left out")
+            reading.warnings.append(
+                f"{pair}: {system} has no {texts.text} output; the system is left out"
+            )
             continue
         system_scores[first_name(system, pair)] = score
         segments += _output_segments(texts, pair, system)
-    human_scores = np.array([segment_scores.get((segment.system, segment.id), np.nan) for segment in segments])
-    return Group(tuple(segments), systems=system_scores, each=human_scores if segment_scores else None)
+    human_scores = np.array(
+        [segment_scores.get((segment.system, segment.id), np.nan) for segment in segments]
+    )
+    return Group(
+        tuple(segments), systems=system_scores, each=human_scores if segment_scores else None
+    )
 
 
 def _output_segments(texts: WmtTexts, pair: str, system: str) -> Iterator[Segment]:

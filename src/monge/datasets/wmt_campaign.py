@@ -1,4 +1,6 @@
-"""The files of a DA campaign, `ad-seg-scores-LP.csv`: raw and z score and number of judgements per segment."""
+"""The files of a DA campaign, `ad-seg-scores-LP.csv`: raw and z score and number of judgements per
+segment.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ class Judgement:
         return self.rows.integer(self.row, self.id_column, most)
 
 
-def read_campaign(request: DatasetRequest, reading: DatasetReading) -> dict[str, Callable[[], Iterator[Judgement]]]:
+def read_campaign(
+    request: DatasetRequest, reading: DatasetReading
+) -> dict[str, Callable[[], Iterator[Judgement]]]:
     """Return a call per language pair that reads its judgements; HUMAN rows are excluded."""
     paths = {fields["pair"]: path for path, fields in reversed(request.match("campaign"))}
     if not paths:
@@ -54,12 +58,16 @@ def read_campaign(request: DatasetRequest, reading: DatasetReading) -> dict[str,
     return {pair: partial(_read_judgements, request, reading, path) for pair, path in paths.items()}
 
 
-def _read_judgements(request: DatasetRequest, reading: DatasetReading, path: Path) -> Iterator[Judgement]:
+def _read_judgements(
+    request: DatasetRequest, reading: DatasetReading, path: Path
+) -> Iterator[Judgement]:
     columns, rows = request.dataset.columns, Rows(path, "space")
     score = columns["campaign_raw"] if request.layout == "rankings" else request.column
     least = int(request.switches.get("min_judgements", 1))
     for row in rows:
-        judgement = Judgement(rows, row, columns["campaign_system"], columns["id"], score, columns["campaign_count"])
+        judgement = Judgement(
+            rows, row, columns["campaign_system"], columns["id"], score, columns["campaign_count"]
+        )
         if judgement.system == HUMAN:
             reading.excluded["HUMAN rows"] += 1
         elif judgement.judgements < least:

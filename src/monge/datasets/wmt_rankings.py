@@ -1,7 +1,7 @@
 """Relative rankings (daRR): which of two outputs of one segment was judged better.
 
-Official files are `RR-seglevel.csv`; where they lack a pair it is rebuilt from the DA campaign by the
-official rule: every two systems on one segment whose raw averages differ by at least 25 points.
+Official files are `RR-seglevel.csv`; where they lack a pair it is rebuilt from the DA campaign by
+the official rule: every two systems on one segment whose raw averages differ by at least 25 points.
 """
 
 from __future__ import annotations
@@ -32,12 +32,17 @@ def read_rankings(request: DatasetRequest) -> DatasetReading:
     campaign_judgements = read_campaign(request, reading) if request.match("campaign") else {}
     if not published and not campaign_judgements:
         raise request.missing("rankings")
-    available = {*published, *campaign_judgements} if request.group_names or not published else set(published)
+    available = (
+        {*published, *campaign_judgements}
+        if request.group_names or not published
+        else set(published)
+    )
     for pair in request.select(sorted(available & set(texts.pairs))):
         ranked: Iterable[Ranking] = published.get(pair, ())
         if pair not in published:
             reading.warnings.append(
-                f"{pair}: rankings rebuilt from ad-seg-scores (raw difference of at least {MARGIN:g})"
+                f"{pair}: rankings rebuilt from ad-seg-scores (raw difference of at least "
+                f"{MARGIN:g})"
             )
             ranked = rebuild_rankings(campaign_judgements[pair](), len(texts.reference(pair)))
         reading.groups[pair] = _make_group(texts, reading, pair, ranked)
@@ -53,11 +58,15 @@ def open_rankings(path: Path) -> Rows:
     return Rows(path, "space")
 
 
-def _read_published(request: DatasetRequest, reading: DatasetReading, texts: WmtTexts) -> dict[str, list[Ranking]]:
+def _read_published(
+    request: DatasetRequest, reading: DatasetReading, texts: WmtTexts
+) -> dict[str, list[Ranking]]:
     """Read the rankings of each pair from the first file that has it."""
     rankings_by_pair: dict[str, list[Ranking]] = {}
     for path, _ in request.match("rankings"):
-        rankings_by_pair |= _read_rankings_file(request, reading, path, set(texts.pairs) - set(rankings_by_pair), texts)
+        rankings_by_pair |= _read_rankings_file(
+            request, reading, path, set(texts.pairs) - set(rankings_by_pair), texts
+        )
     return rankings_by_pair
 
 
@@ -66,7 +75,10 @@ def _read_rankings_file(
 ) -> dict[str, list[Ranking]]:
     rows = open_rankings(path)
     rankings_by_pair: dict[str, list[Ranking]] = {}
-    names = {role: request.dataset.columns[role] for role in ("pair", "test_set", "id", "better", "worse")}
+    names = {
+        role: request.dataset.columns[role]
+        for role in ("pair", "test_set", "id", "better", "worse")
+    }
     for row in rows:
         pair = rows.field(row, names["pair"])
         if pair not in pairs or rows.field(row, names["test_set"]) != request.dataset.test_set:
@@ -81,16 +93,22 @@ def _read_rankings_file(
 
 
 def rebuild_rankings(judgements: Iterable[Judgement], segments: int) -> Iterator[Ranking]:
-    """Yield every two systems on one segment whose raw averages differ by at least `MARGIN`, the better first."""
+    """Yield every two systems on one segment whose raw averages differ by at least `MARGIN`, the
+    better first.
+    """
     on_segment: dict[int, list[tuple[str, float]]] = {}
     for judgement in judgements:
-        on_segment.setdefault(judgement.number(segments), []).append((judgement.system, judgement.score))
+        on_segment.setdefault(judgement.number(segments), []).append(
+            (judgement.system, judgement.score)
+        )
     for number, outputs in sorted(on_segment.items()):
         for better, high in outputs:
             yield from ((number, better, worse) for worse, low in outputs if high - low >= MARGIN)
 
 
-def _make_group(texts: WmtTexts, reading: DatasetReading, pair: str, ranked: Iterable[Ranking]) -> Group:
+def _make_group(
+    texts: WmtTexts, reading: DatasetReading, pair: str, ranked: Iterable[Ranking]
+) -> Group:
     places: dict[tuple[int, str], int] = {}
     indices: list[tuple[int, int]] = []
     lacking: set[str] = set()
@@ -101,9 +119,12 @@ def _make_group(texts: WmtTexts, reading: DatasetReading, pair: str, ranked: Ite
             reading.excluded["no system output"] += 1
             continue
         keys = [(number, first_name(system, pair)) for system in (better, worse)]
-        indices.append((places.setdefault(keys[0], len(places)), places.setdefault(keys[1], len(places))))
+        indices.append(
+            (places.setdefault(keys[0], len(places)), places.setdefault(keys[1], len(places)))
+        )
     reading.warnings += [
-        f"{pair}: {system} has no {texts.text} output; its rankings are left out" for system in sorted(lacking)
+        f"{pair}: {system} has no {texts.text} output; its rankings are left out"
+        for system in sorted(lacking)
     ]
     segments = (texts.segment(pair, system, number) for number, system in places)
     return Group(

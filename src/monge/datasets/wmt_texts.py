@@ -1,8 +1,9 @@
 """System outputs, references and sources of a WMT test set, in the raw or the tokenised version.
 
-An archive is recognised by its reference files: its root is the directory that holds them (or, where they
-stand in `references/`, the one above), and the outputs and sources below that root belong to it. The version
-is told from the references themselves: the tokenised archive of MoverScore is lowercased throughout.
+An archive is recognised by its reference files: its root is the directory that holds them (or,
+where they stand in `references/`, the one above), and the outputs and sources below that root
+belong to it. The version is told from the references themselves: the tokenised archive of
+MoverScore is lowercased throughout.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class WmtTexts:
         return tuple(sorted(self._references))
 
     def segment(self, pair: str, system: str, number: int) -> Segment | None:
-        """Return the segment with a 1-based number of a system's output; None if there is no such output."""
+        """Return the segment with a 1-based number of a system's output; None if there is no such
+        output.
+        """
         output, source = self.output(pair, system), self.source(pair)
         if output is None:
             return None
@@ -67,7 +70,8 @@ class WmtTexts:
         """Return the source of every segment, if the archive has it."""
         first, _, second = pair.partition("-")
         path = self._in_same_archive(
-            pair, self._sources.get(f"{self.request.dataset.test_set}-{first}{second}-src.{first}", [])
+            pair,
+            self._sources.get(f"{self.request.dataset.test_set}-{first}{second}-src.{first}", []),
         )
         return self._read_aligned(path, pair) if path else None
 
@@ -75,7 +79,9 @@ class WmtTexts:
         """Return the output of a system for every segment; None where the archive lacks it."""
         plain = first_name(system, pair)
         for name in (plain, self.request.dataset.aliases.get(plain, plain)):
-            path = self._in_same_archive(pair, self._outputs.get(f"{self.request.dataset.test_set}.{name}.{pair}", []))
+            path = self._in_same_archive(
+                pair, self._outputs.get(f"{self.request.dataset.test_set}.{name}.{pair}", [])
+            )
             if path:
                 return self._read_aligned(path, pair)
         return None
@@ -84,7 +90,9 @@ class WmtTexts:
         """Return the candidate that belongs to the archive of the pair's reference."""
         root, other_roots = _archive_root(self._references[pair]), self._other_roots(pair)
         for path in candidates:
-            if root in path.parents and not any(other_root in path.parents for other_root in other_roots):
+            if root in path.parents and not any(
+                other_root in path.parents for other_root in other_roots
+            ):
                 return path
         return None
 
@@ -101,12 +109,17 @@ class WmtTexts:
     def _read_aligned(self, path: Path, pair: str) -> list[str]:
         lines, expected = read_lines(path), len(self.reference(pair))
         if len(lines) != expected:
-            raise Misaligned(f"{path} has {len(lines)} lines but its reference {self._references[pair]} has {expected}")
+            raise Misaligned(
+                f"{path} has {len(lines)} lines but its reference {self._references[pair]} has "
+                f"{expected}"
+            )
         return lines
 
 
 def first_name(system: str, pair: str) -> str:
-    """Return the first of the names joined by "+" (equal outputs, judged once), without a trailing language pair."""
+    """Return the first of the names joined by "+" (equal outputs, judged once), without a trailing
+    language pair.
+    """
     return system.partition("+")[0].removesuffix(f".{pair}")
 
 
@@ -140,7 +153,9 @@ def _archive_root(reference: Path) -> Path:
 
 @cache
 def _text_version(reference: Path) -> str:
-    """Return `tokenised` for English without a capital A–Z, as in MoverScore's archive (it has "České"), else `raw`."""
+    """Return `tokenised` for English without a capital A–Z, as in MoverScore's archive (it has
+    "České"), else `raw`.
+    """
     if not plain_name(reference).endswith(".en"):
         return "raw"
     sample = "".join(islice(TextFile(reference), _SAMPLE))

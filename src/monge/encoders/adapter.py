@@ -1,9 +1,10 @@
 """Adapters: tuned weights beside a base model, merged into it when it is opened.
 
-A directory with `adapter.safetensors` and `card.json`. A tensor `NAME.low_rank_out` [o, r] and its partner
-`NAME.low_rank_in` [r, i] add their product to the base's parameter NAME [o, i]; a tensor NAME replaces it; a tensor
-`mix` [k + 1] says how layers 0 to k are summed to what is read as layer k. The card names the
-base by the digests of its weights, tokenizer and configuration: another base is refused.
+A directory with `adapter.safetensors` and `card.json`. A tensor `NAME.low_rank_out` [o, r] and its
+partner `NAME.low_rank_in` [r, i] add their product to the base's parameter NAME [o, i]; a tensor
+NAME replaces it; a tensor `mix` [k + 1] says how layers 0 to k are summed to what is read as layer
+k. The card names the base by the digests of its weights, tokenizer and configuration: another base
+is refused.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class Adapter:
     digest: str
 
     def merge_files(self, base: ModelFiles) -> ModelFiles:
-        """Return the base model's files under the joint name and the joint digest of the weights."""
+        """Return the base model's files under the joint name and the joint digest of the
+        weights.
+        """
         self.check_base(base)
         weights = digests.of_facts(base.weights_digest, self.digest)
         return replace(base, name=f"{base.name}+{self.name}", weights_digest=weights)
@@ -58,7 +61,11 @@ class Adapter:
         layers, affine = self.card.get("layers") or [], self.card.get("affine") or {}
         layer = int(layers[0]) if len(layers) == 1 else None
         settings = dict(self.card.get("settings") or {})
-        read = read_choice("encoder", settings["encoder"]) if "encoder" in settings else EncoderSettings()
+        read = (
+            read_choice("encoder", settings["encoder"])
+            if "encoder" in settings
+            else EncoderSettings()
+        )
         assert isinstance(read, EncoderSettings)
         return Tuning(layer, settings, read.prefix, **affine)
 
@@ -83,29 +90,48 @@ class Adapter:
                 changed[target] = tensor.float()
                 continue
             if target not in parameters:
-                raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
+                raise ModelError(
+                    f"{self.directory}: it changes {target!r}, which the base model does not have"
+                )
             was = parameters[target]
-            now = tensor.float() @ self.tensors[target + IN].float() if name.endswith(OUT) else tensor.float()
+            now = (
+                tensor.float() @ self.tensors[target + IN].float()
+                if name.endswith(OUT)
+                else tensor.float()
+            )
             if now.shape != was.shape:
-                raise ModelError(f"{self.directory}: {target} is {list(was.shape)} in the base, {list(now.shape)} here")
+                raise ModelError(
+                    f"{self.directory}: {target} is {list(was.shape)} in the base, "
+                    f"{list(now.shape)} here"
+                )
             changed[target] = was + now if name.endswith(OUT) else now
         return changed
 
 
 def is_adapter(path: Path) -> bool:
     """Return whether a directory holds an adapter."""
-    return (path / WEIGHTS).is_file() or ((path / CARD).is_file() and not (path / digests.CONFIG).is_file())
+    return (path / WEIGHTS).is_file() or (
+        (path / CARD).is_file() and not (path / digests.CONFIG).is_file()
+    )
 
 
 def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:
-    """Return the shipped adapter of that name that was made for a base model, by the digest of its weights."""
-    directories = sorted((files("monge.encoders") / "adapters" / name).iterdir(), key=lambda directory: directory.name)
+    """Return the shipped adapter of that name that was made for a base model, by the digest of its
+    weights.
+    """
+    directories = sorted(
+        (files("monge.encoders") / "adapters" / name).iterdir(),
+        key=lambda directory: directory.name,
+    )
     read = [read_adapter(Path(str(directory)), name) for directory in directories]
-    serving = [adapter for adapter in read if adapter.card["base"]["weights"] == base.weights_digest]
+    serving = [
+        adapter for adapter in read if adapter.card["base"]["weights"] == base.weights_digest
+    ]
     if not serving:
         bases = ", ".join(adapter.card["base"]["name"] for adapter in read)
         raise ModelError(
-            f"no adapter {name} for {base.name} (weights {base.weights_digest[:8]}): there is one for {bases}"
+            f"no adapter {name} for {base.name} (weights {base.weights_digest[:8]}): there is one "
+            f"for {bases}"
         )
     return serving[0]
 
@@ -115,12 +141,16 @@ def find_adapter(name: str, base: ModelFiles) -> Adapter:
     if name in SHIPPED:
         return find_shipped_adapter(name, base)
     if not Path(name).expanduser().is_dir():
-        raise ModelError(f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)}")
+        raise ModelError(
+            f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)}"
+        )
     return read_adapter(Path(name).expanduser())
 
 
 def read_adapter(directory: Path, name: str | None = None) -> Adapter:
-    """Read the adapter in a directory and check what can be checked without its base; its name is the directory's."""
+    """Read the adapter in a directory and check what can be checked without its base; its name is
+    the directory's.
+    """
     from safetensors import SafetensorError
     from safetensors.torch import load
 
@@ -129,18 +159,30 @@ def read_adapter(directory: Path, name: str | None = None) -> Adapter:
         raise ModelError(f"{directory}: an adapter has {WEIGHTS} beside {CARD}, this one has none")
     card = digests.read_json(directory / CARD)
     base = card.get("base") if isinstance(card, dict) else None
-    if not isinstance(card, dict) or not isinstance(base, dict) or not {"name", "model", *_IDENTITY} <= base.keys():
-        raise ModelError(f"{directory / CARD}: not the card of an adapter, it does not name its base model")
+    if (
+        not isinstance(card, dict)
+        or not isinstance(base, dict)
+        or not {"name", "model", *_IDENTITY} <= base.keys()
+    ):
+        raise ModelError(
+            f"{directory / CARD}: not the card of an adapter, it does not name its base model"
+        )
     if card.get("format") != FORMAT:
-        raise ModelError(f"{directory / CARD}: format {card.get('format')!r}, this version reads {FORMAT}")
+        raise ModelError(
+            f"{directory / CARD}: format {card.get('format')!r}, this version reads {FORMAT}"
+        )
     try:
         tensors = load(weights.read_bytes())
     except (SafetensorError, OSError) as error:
         raise ModelError(f"{weights}: cannot be read as safetensors ({error})") from None
     digest = digests.of_file(weights)
     if card.get("sha256") != digest:
-        raise ModelError(f"{weights}: its sha256 is {digest[:8]}, its card says {str(card.get('sha256'))[:8]}")
-    lone = next((n for n in tensors if n.endswith(OUT) and n.removesuffix(OUT) + IN not in tensors), None)
+        raise ModelError(
+            f"{weights}: its sha256 is {digest[:8]}, its card says {str(card.get('sha256'))[:8]}"
+        )
+    lone = next(
+        (n for n in tensors if n.endswith(OUT) and n.removesuffix(OUT) + IN not in tensors), None
+    )
     if lone is not None:
         raise ModelError(f"{weights}: {lone} has no partner {lone.removesuffix(OUT) + IN}")
     return Adapter(name or directory.resolve().name, directory, card, tensors, digest)

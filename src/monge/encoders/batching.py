@@ -1,4 +1,6 @@
-"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count, and order is restored."""
+"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count, and order
+is restored.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ class Vectors:
         """Return the vectors of each text for each request, in input order."""
         distinct = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
-        vectors_of = {ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None}
+        vectors_of = {
+            ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None
+        }
         missing = [ids for ids in distinct if ids not in vectors_of]
         with own_numerics():
             if self._store is not None:
@@ -80,7 +84,10 @@ class Vectors:
         """Yield the vectors of texts that the store has, some texts at a time."""
         assert self._store is not None
         for start in range(0, len(texts), STORED_TEXTS):
-            keys = {ids: [self._key(ids, request) for request in self.requests] for ids in texts[start:][:STORED_TEXTS]}
+            keys = {
+                ids: [self._key(ids, request) for request in self.requests]
+                for ids in texts[start:][:STORED_TEXTS]
+            }
             stored = self._store.get([key for text_keys in keys.values() for key in text_keys])
             yield {
                 ids: tuple(_from_bytes(stored[key]) for key in text_keys)
@@ -112,7 +119,10 @@ class Vectors:
         hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
         lengths = [len(ids) for ids in batch]
         return list(
-            zip(*(torch.split(pool_layers(hidden, request), lengths) for request in self.requests), strict=True)
+            zip(
+                *(torch.split(pool_layers(hidden, request), lengths) for request in self.requests),
+                strict=True,
+            )
         )
 
     def _encode_in_slices(self, ids: Ids) -> tuple[Tensor, ...]:
@@ -124,7 +134,9 @@ class Vectors:
         lead, tail = self.encoder.frame
         body = ids[len(lead) : len(ids) - len(tail)]
         plan = plan_slices(len(body), self.longest - len(lead) - len(tail))
-        parts = [self._encode_batch([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
+        parts = [
+            self._encode_batch([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan
+        ]
         slices = []
         for number, (vectors, (start, _, first, last)) in enumerate(zip(parts, plan, strict=True)):
             low = 0 if number == 0 else len(lead) + first - start
@@ -134,11 +146,15 @@ class Vectors:
 
 
 def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
-    """Pool the layers of each piece into one vector: [pieces, d] each -> [pieces, d or d * exponents].
+    """Pool the layers of each piece into one vector: [pieces, d] each -> [pieces, d or d *
+    exponents].
 
-    A barycentre is of a whole text and its weights: its layers stay side by side, [pieces, layers * d].
+    A barycentre is of a whole text and its weights: its layers stay side by side, [pieces, layers *
+    d].
     """
-    chosen = [unit(hidden[layer]) if request.unit_layers else hidden[layer] for layer in request.layers]
+    chosen = [
+        unit(hidden[layer]) if request.unit_layers else hidden[layer] for layer in request.layers
+    ]
     if request.pool == "single":
         return chosen[0]
     if request.pool == "barycentre":
@@ -150,7 +166,8 @@ def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
 
 
 def make_batches(texts: Sequence[Ids], budget: int, longest: float = inf) -> Iterator[list[Ids]]:
-    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one text).
+    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one
+    text).
 
     A text longer than `longest` is a batch by itself; those come first.
     """
@@ -167,13 +184,24 @@ def make_batches(texts: Sequence[Ids], budget: int, longest: float = inf) -> Ite
 
 
 def plan_slices(length: int, longest: int) -> list[tuple[int, int, int, int]]:
-    """Plan overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept cover all once."""
+    """Plan overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept
+    cover all once.
+    """
     if longest < 2:
-        raise DataError(f"a model that reads {longest} piece(s) at a time cannot read a longer text in slices")
+        raise DataError(
+            f"a model that reads {longest} piece(s) at a time cannot read a longer text in slices"
+        )
     step = max(longest // 2, 1)
     starts = [*range(0, length - longest, step), length - longest]
-    edges = [0, *((start + longest + next_start) // 2 for start, next_start in pairwise(starts)), length]
-    return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
+    edges = [
+        0,
+        *((start + longest + next_start) // 2 for start, next_start in pairwise(starts)),
+        length,
+    ]
+    return [
+        (start, start + longest, first, last)
+        for start, first, last in zip(starts, edges, edges[1:], strict=False)
+    ]
 
 
 def _to_bytes(vectors: Tensor) -> bytes:
@@ -186,4 +214,6 @@ def _from_bytes(data: bytes) -> Tensor:
     """Read vectors back from `_to_bytes`."""
     (dims,) = array("q", data[:8])
     shape = array("q", data[8 : 8 * (dims + 1)]).tolist()
-    return torch.frombuffer(bytearray(data), dtype=torch.float32, offset=8 * (dims + 1)).reshape(shape)
+    return torch.frombuffer(bytearray(data), dtype=torch.float32, offset=8 * (dims + 1)).reshape(
+        shape
+    )

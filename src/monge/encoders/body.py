@@ -1,7 +1,9 @@
-"""Encoders of the BERT family as tensors by name: what each architecture calls its parts, and the numbers it needs.
+"""Encoders of the BERT family as tensors by name: what each architecture calls its parts, and the
+numbers it needs.
 
-A body is read from a loaded module of transformers or from the files themselves; either way it is only taken where
-nothing about it is unknown: every setting has a value that is understood, every tensor is there in its shape.
+A body is read from a loaded module of transformers or from the files themselves; either way it is
+only taken where nothing about it is unknown: every setting has a value that is understood, every
+tensor is there in its shape.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from torch.nn import functional as F
 
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
-OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta"})
+OFFSET_POSITIONS = frozenset(
+    {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta"}
+)
 """Model types whose positions are counted from the pad id on."""
 
 _BASE: Mapping[str, Any] = {
@@ -91,16 +95,30 @@ FAMILIES: Mapping[str, Family] = {
         "ElectraModel",
         "electra.",
         _BERT,
-        {**_BASE, "hidden_size": 256, "num_attention_heads": 4, "intermediate_size": 1024, "embedding_size": 128},
+        {
+            **_BASE,
+            "hidden_size": 256,
+            "num_attention_heads": 4,
+            "intermediate_size": 1024,
+            "embedding_size": 128,
+        },
     ),
-    "roberta": Family("RobertaModel", "roberta.", _BERT, {**_BASE, "vocab_size": 50265, "pad_token_id": 1}),
+    "roberta": Family(
+        "RobertaModel", "roberta.", _BERT, {**_BASE, "vocab_size": 50265, "pad_token_id": 1}
+    ),
     "xlm-roberta": Family("XLMRobertaModel", "roberta.", _BERT, {**_BASE, "pad_token_id": 1}),
     "camembert": Family("CamembertModel", "roberta.", _BERT, {**_BASE, "pad_token_id": 1}),
     "mpnet": Family(
         "MPNetModel",
         "mpnet.",
         _MPNET,
-        {**_BASE, "vocab_size": 30527, "pad_token_id": 1, "type_vocab_size": 0, "relative_attention_num_buckets": 32},
+        {
+            **_BASE,
+            "vocab_size": 30527,
+            "pad_token_id": 1,
+            "type_vocab_size": 0,
+            "relative_attention_num_buckets": 32,
+        },
     ),
     "distilbert": Family(
         "DistilBertModel",
@@ -117,7 +135,9 @@ FAMILIES: Mapping[str, Family] = {
         },
     ),
 }
-"""By `model_type`. Of type embeddings only the first row is read; MPNet and DistilBERT have none."""
+"""By `model_type`. Of type embeddings only the first row is read; MPNet and DistilBERT have
+none.
+"""
 
 _BUCKETS = 32  # of MPNet's distances; transformers always counts in as many
 _FIXED: Mapping[str, dict[str, Any]] = {
@@ -125,13 +145,20 @@ _FIXED: Mapping[str, dict[str, Any]] = {
     "distilbert": {"type_vocab_size": 0, "layer_norm_eps": 1e-12},
 }
 """Settings that an architecture does not read, whatever a configuration says."""
-_PLAIN = ("is_decoder", "add_cross_attention", "is_encoder_decoder", "pruned_heads", "quantization_config")
+_PLAIN = (
+    "is_decoder",
+    "add_cross_attention",
+    "is_encoder_decoder",
+    "pruned_heads",
+    "quantization_config",
+)
 """Settings that must be off: with them the model is another."""
 
 
 @dataclass(frozen=True)
 class Body:
-    """An encoder's numbers and tensors, the latter float32 on the CPU and named as transformers names them.
+    """An encoder's numbers and tensors, the latter float32 on the CPU and named as transformers
+    names them.
 
     Attributes:
         kind: The `model_type`.
@@ -160,7 +187,9 @@ class Body:
     @property
     def longest(self) -> int:
         """The largest number of pieces of a text: those that have a position."""
-        return readable_length(self.kind, self.settings["max_position_embeddings"], self.settings["pad_token_id"])
+        return readable_length(
+            self.kind, self.settings["max_position_embeddings"], self.settings["pad_token_id"]
+        )
 
     def parts(self, block: int) -> list[tuple[Tensor, Tensor]]:
         """Return weight and bias of the eight modules of a block, as in `Family.parts`."""
@@ -172,9 +201,11 @@ class Body:
         return self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"]
 
     def relative(self, longest: int) -> Tensor | None:
-        """Return MPNet's learned bias per distance of two pieces, ``[1, heads, longest, longest]``; else None.
+        """Return MPNet's learned bias per distance of two pieces, ``[1, heads, longest, longest]``;
+        else None.
 
-        Distances up to 7 have a bucket each, longer ones share buckets of growing width, a half for each direction.
+        Distances up to 7 have a bucket each, longer ones share buckets of growing width, a half for
+        each direction.
         """
         table = self.tensors.get("encoder.relative_attention_bias.weight")
         if table is None:
@@ -190,28 +221,43 @@ class Body:
 
 WORDS = "embeddings.word_embeddings.weight"
 MIX = "mix"
-"""The name of what an adapter may add: weights [k + 1] of layers 0 to k, whose weighted sum is read as layer k."""
+"""The name of what an adapter may add: weights [k + 1] of layers 0 to k, whose weighted sum is read
+as layer k.
+"""
 
 
 def readable_length(kind: str, positions: int, pad: int | None) -> int:
-    """Return how many pieces a position table serves: fewer where positions start after the pad id."""
+    """Return how many pieces a position table serves: fewer where positions start after the
+    pad id.
+    """
     return positions - ((pad or 0) + 1 if kind in OFFSET_POSITIONS else 0)
 
 
 def read_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the settings of a configuration under the names of `_BASE`; None for an unknown or special encoder."""
+    """Return the settings of a configuration under the names of `_BASE`; None for an unknown or
+    special encoder.
+    """
     family = FAMILIES.get(str(config.get("model_type")))
     if family is None or any(config.get(name) for name in _PLAIN):
         return None
-    if (config.get("position_embedding_type") or "absolute") != "absolute" or config.get("sinusoidal_pos_embds"):
+    if (config.get("position_embedding_type") or "absolute") != "absolute" or config.get(
+        "sinusoidal_pos_embds"
+    ):
         return None
     kind = str(config["model_type"])
-    settings = {name: config.get(family.renamed.get(name, name), value) for name, value in family.defaults.items()}
+    settings = {
+        name: config.get(family.renamed.get(name, name), value)
+        for name, value in family.defaults.items()
+    }
     settings |= _FIXED.get(kind, {})
     if kind not in OFFSET_POSITIONS:
         settings["pad_token_id"] = settings["pad_token_id"] or 0
-    counts = [value for name, value in settings.items() if name not in ("hidden_act", "layer_norm_eps")]
-    are_counts = all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in counts)
+    counts = [
+        value for name, value in settings.items() if name not in ("hidden_act", "layer_norm_eps")
+    ]
+    are_counts = all(
+        isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in counts
+    )
     if (
         not are_counts
         or not isinstance(settings["layer_norm_eps"], float)
@@ -220,7 +266,11 @@ def read_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     heads = settings["num_attention_heads"]
     even = heads and settings["hidden_size"] % heads == 0
-    return settings if even and settings.get("relative_attention_num_buckets", _BUCKETS) == _BUCKETS else None
+    return (
+        settings
+        if even and settings.get("relative_attention_num_buckets", _BUCKETS) == _BUCKETS
+        else None
+    )
 
 
 def tensor_shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -228,7 +278,10 @@ def tensor_shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int
     family, width, inner = FAMILIES[kind], settings["hidden_size"], settings["intermediate_size"]
     narrow = settings.get("embedding_size", width)
     shape_of: dict[str, tuple[int, ...]] = {WORDS: (settings["vocab_size"], narrow)}
-    shape_of["embeddings.position_embeddings.weight"] = (settings["max_position_embeddings"], narrow)
+    shape_of["embeddings.position_embeddings.weight"] = (
+        settings["max_position_embeddings"],
+        narrow,
+    )
     if settings["type_vocab_size"]:
         shape_of["embeddings.token_type_embeddings.weight"] = (settings["type_vocab_size"], narrow)
     modules: dict[str, tuple[int, ...]] = {"embeddings.LayerNorm": (narrow,)}
@@ -236,25 +289,38 @@ def tensor_shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int
         modules["embeddings_project"] = (width, narrow)
     sizes = [(width, width)] * 4 + [(width,), (inner, width), (width, inner), (width,)]
     for block in range(settings["num_hidden_layers"]):
-        modules |= {f"{family.blocks}.{block}.{part}": size for part, size in zip(family.parts, sizes, strict=True)}
+        modules |= {
+            f"{family.blocks}.{block}.{part}": size
+            for part, size in zip(family.parts, sizes, strict=True)
+        }
     for name, size in modules.items():
         shape_of[f"{name}.weight"], shape_of[f"{name}.bias"] = size, size[:1]
     if "relative_attention_num_buckets" in settings:
-        shape_of["encoder.relative_attention_bias.weight"] = (_BUCKETS, settings["num_attention_heads"])
+        shape_of["encoder.relative_attention_bias.weight"] = (
+            _BUCKETS,
+            settings["num_attention_heads"],
+        )
     return shape_of
 
 
 def body_of_module(model: Any) -> Body | None:
-    """Return the body of a transformers module; None unless it is an unmodified one in float32 on the CPU."""
+    """Return the body of a transformers module; None unless it is an unmodified one in float32 on
+    the CPU.
+    """
     config: Any = getattr(model, "config", None)
     settings = read_settings(config.to_dict()) if config is not None else None
     if settings is None or type(model).__name__ != FAMILIES[config.model_type].module:
         return None
     state = model.state_dict()
     expected = tensor_shapes(config.model_type, settings)
-    if any(tuple(state[name].shape) != size if name in state else True for name, size in expected.items()):
+    if any(
+        tuple(state[name].shape) != size if name in state else True
+        for name, size in expected.items()
+    ):
         return None
-    if any(tensor.dtype != torch.float32 or tensor.device.type != "cpu" for tensor in state.values()):
+    if any(
+        tensor.dtype != torch.float32 or tensor.device.type != "cpu" for tensor in state.values()
+    ):
         return None
     tensors = {name: state[name] for name in expected}
     return Body(config.model_type, settings, tensors, embedding_lookup(tensors.pop(WORDS)))

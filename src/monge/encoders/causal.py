@@ -1,4 +1,6 @@
-"""A causal language model: how likely it finds a text. Safetensors only, no remote code, offline unless asked."""
+"""A causal language model: how likely it finds a text. Safetensors only, no remote code, offline
+unless asked.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,24 @@ class CausalModel:
         self.longest = int(getattr(self._model.config, "max_position_embeddings", None) or 1024)
 
     def mean_log_likelihoods(self, texts: Sequence[str]) -> list[float | None]:
-        """Return the mean of ln p(piece | pieces before) per text, without its first piece; None for one piece.
+        """Return the mean of ln p(piece | pieces before) per text, without its first piece; None
+        for one piece.
 
-        Texts are read as they are, without a start piece, and cut at the positions the model has (XMoverScore's way).
-        Batches are of texts of similar length; what is padded comes after a text, where nothing looks at it.
+        Texts are read as they are, without a start piece, and cut at the positions the model has
+        (XMoverScore's way). Batches are of texts of similar length; what is padded comes after a
+        text, where nothing looks at it.
         """
         ids_of = self._cut(texts)
         means: list[float | None] = [None] * len(ids_of)
-        order = sorted((k for k, ids in enumerate(ids_of) if len(ids) > 1), key=lambda k: len(ids_of[k]))
+        order = sorted(
+            (k for k, ids in enumerate(ids_of) if len(ids) > 1), key=lambda k: len(ids_of[k])
+        )
         while order:
             size = max(1, BATCH_PIECES // len(ids_of[order[-1]]))
             batch, order = order[-size:], order[:-size]
-            for k, value in zip(batch, self._means([ids_of[k] for k in batch]).tolist(), strict=True):
+            for k, value in zip(
+                batch, self._means([ids_of[k] for k in batch]).tolist(), strict=True
+            ):
                 means[k] = value
         return means
 
@@ -50,12 +58,18 @@ class CausalModel:
         return [len(ids) for ids in self._cut(texts)]
 
     def _cut(self, texts: Sequence[str]) -> list[list[int]]:
-        return [encoding.ids[: self.longest] for encoding in self._tokenizer.encode_batch(list(texts))]
+        return [
+            encoding.ids[: self.longest] for encoding in self._tokenizer.encode_batch(list(texts))
+        ]
 
     def _means(self, ids: Sequence[Sequence[int]]) -> Tensor:
         longest = max(map(len, ids))
-        padded = torch.tensor([[*text, *[0] * (longest - len(text))] for text in ids], device=self._device)
-        present = torch.tensor([[1] * len(text) + [0] * (longest - len(text)) for text in ids], device=self._device)
+        padded = torch.tensor(
+            [[*text, *[0] * (longest - len(text))] for text in ids], device=self._device
+        )
+        present = torch.tensor(
+            [[1] * len(text) + [0] * (longest - len(text)) for text in ids], device=self._device
+        )
         with torch.inference_mode():
             logits = self._model(input_ids=padded, attention_mask=present).logits[:, :-1].float()
         chosen = logits.gather(2, padded[:, 1:].unsqueeze(2)).squeeze(2) - logits.logsumexp(2)

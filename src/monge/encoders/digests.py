@@ -1,8 +1,8 @@
 """Digests that identify a model on disk: sha256 of its files, JSON in one canonical form.
 
-The canonical form of a JSON file is its parsed content with sorted keys and without white space, less the keys of
-`LEFT_OUT`, which cannot move a vector. Every other key counts: a setting that is not known to be harmless is not.
-Needs no transformers.
+The canonical form of a JSON file is its parsed content with sorted keys and without white space,
+less the keys of `LEFT_OUT`, which cannot move a vector. Every other key counts: a setting that is
+not known to be harmless is not. Needs no transformers.
 """
 
 from __future__ import annotations
@@ -93,7 +93,10 @@ def of_json(path: Path) -> str:
 def of_tokenizer(directory: Path) -> str:
     """Return the sha256 of the names and digests of all files of a tokenizer."""
     paths = [path for name in TOKENIZER_FILES if (path := directory / name).is_file()]
-    file_digests = [f"{path.name}={of_json(path) if path.suffix == '.json' else of_file(path)}" for path in paths]
+    file_digests = [
+        f"{path.name}={of_json(path) if path.suffix == '.json' else of_file(path)}"
+        for path in paths
+    ]
     return of_facts(*file_digests)
 
 

@@ -1,4 +1,6 @@
-"""The two published files of an ELMo model: settings (JSON) and weights (HDF5), checked as they are read."""
+"""The two published files of an ELMo model: settings (JSON) and weights (HDF5), checked as they are
+read.
+"""
 
 from __future__ import annotations
 
@@ -53,17 +55,22 @@ class ElmoOptions:
         except (TypeError, ValueError) as error:
             raise ModelError(f"{path}: not an ELMo options file: {error}") from error
         if options.activation not in ("relu", "tanh"):
-            raise ModelError(f"{path}: unknown activation {options.activation!r} (known: relu, tanh)")
+            raise ModelError(
+                f"{path}: unknown activation {options.activation!r} (known: relu, tanh)"
+            )
         widest = max((span for span, _ in options.filters), default=0)
         if not 1 <= widest <= options.max_characters or options.max_characters < 3:
             raise ModelError(
-                f"{path}: filters of width {widest} do not fit {options.max_characters} characters a token"
+                f"{path}: filters of width {widest} do not fit {options.max_characters} characters "
+                f"a token"
             )
         return options
 
     @classmethod
     def _from(cls, characters: dict[str, Any], lstm: dict[str, Any]) -> Self:
-        clips = [None if not lstm.get(name) else float(lstm[name]) for name in ("cell_clip", "proj_clip")]
+        clips = [
+            None if not lstm.get(name) else float(lstm[name]) for name in ("cell_clip", "proj_clip")
+        ]
         return cls(
             character_dimension=int(characters["embedding"]["dim"]),
             filters=tuple((int(span), int(count)) for span, count in characters["filters"]),
@@ -92,7 +99,9 @@ class ElmoWeights:
         try:
             self._file: Any = h5py.File(path, "r")
         except OSError as error:
-            raise ModelError(f"{path}: not an HDF5 file, or cut short: {str(error).splitlines()[0]}") from error
+            raise ModelError(
+                f"{path}: not an HDF5 file, or cut short: {str(error).splitlines()[0]}"
+            ) from error
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -109,13 +118,19 @@ class ElmoWeights:
     def take(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """Return a float32 data set of exactly this shape."""
         if name not in self._file or not hasattr(self._file[name], "shape"):
-            raise ModelError(f"{self.path}: no data set {name!r}: not ELMo weights, or not of these options")
+            raise ModelError(
+                f"{self.path}: no data set {name!r}: not ELMo weights, or not of these options"
+            )
         try:
             values = np.asarray(self._file[name][...], dtype=np.float32)
         except (OSError, ValueError, TypeError) as error:
-            raise ModelError(f"{self.path}: {name}: cannot be read: {str(error).splitlines()[0]}") from error
+            raise ModelError(
+                f"{self.path}: {name}: cannot be read: {str(error).splitlines()[0]}"
+            ) from error
         if values.shape != shape:
-            raise ModelError(f"{self.path}: {name} has shape {values.shape}, the options ask for {shape}")
+            raise ModelError(
+                f"{self.path}: {name} has shape {values.shape}, the options ask for {shape}"
+            )
         if not np.isfinite(values).all():
             raise ModelError(f"{self.path}: {name} holds NaN or infinite values")
         return torch.from_numpy(values)
@@ -126,7 +141,9 @@ def find_elmo_files(path: Path, weights: Path | None) -> tuple[Path, Path]:
     if weights is not None:
         return path, weights
     if not path.is_dir():
-        raise ModelError(f"{path}: not a directory with ELMo files (give a directory, or options and weights)")
+        raise ModelError(
+            f"{path}: not a directory with ELMo files (give a directory, or options and weights)"
+        )
     return _find_single(path, "*options.json"), _find_single(path, "*weights.hdf5")
 
 

@@ -1,4 +1,6 @@
-"""Models of the transformers library from a directory: safetensors only, no remote code, every weight there."""
+"""Models of the transformers library from a directory: safetensors only, no remote code, every
+weight there.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,14 @@ _MOST_NAMES = 3  # tensors that an error names
 
 
 def choose_device(device: str) -> str:
-    """Return the device to use: `auto` prefers cuda, then mps, then cpu; raises for an unavailable one."""
-    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    """Return the device to use: `auto` prefers cuda, then mps, then cpu; raises for an unavailable
+    one.
+    """
+    available = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
     if device == "auto":
         return next(name for name in ("cuda", "mps", "cpu") if available[name])
     if device.partition(":")[0] not in available:
@@ -36,11 +44,22 @@ def load_encoder(files: ModelFiles) -> tuple[Any, Any]:
     with _report_errors(files, "a transformers model"):
         config = _config(files)
         kind = AutoModel._model_mapping.get(type(config), None)
-        poolable = kind is not None and "add_pooling_layer" in inspect.signature(kind.__init__).parameters
-        model, tokenizer, missing = _load(files, AutoModel, config, add_pooling_layer=False if poolable else None)
+        poolable = (
+            kind is not None and "add_pooling_layer" in inspect.signature(kind.__init__).parameters
+        )
+        model, tokenizer, missing = _load(
+            files, AutoModel, config, add_pooling_layer=False if poolable else None
+        )
     body = model.get_encoder() if model.config.is_encoder_decoder else model
     read = {id(parameter) for parameter in body.parameters()}
-    _check_covered(files, [name for name in missing if id(model.get_parameter(name)) in read and "pooler" not in name])
+    _check_covered(
+        files,
+        [
+            name
+            for name in missing
+            if id(model.get_parameter(name)) in read and "pooler" not in name
+        ],
+    )
     return body.eval(), tokenizer
 
 
@@ -67,7 +86,8 @@ def load_causal(files: ModelFiles) -> tuple[Any, Any]:
         kinds = config.architectures or ["none named"]
         if not any(kind.endswith(endings) for kind in kinds):
             raise ModelError(
-                f"{files.directory}: no causal language model (its architecture is {', '.join(kinds)}; "
+                f"{files.directory}: no causal language model (its architecture is "
+                f"{', '.join(kinds)}; "
                 f"wanted one that ends in {' or '.join(endings)})"
             )
         model, tokenizer, missing = _load(files, AutoModelForCausalLM, config)
@@ -78,7 +98,9 @@ def load_causal(files: ModelFiles) -> tuple[Any, Any]:
 def _config(files: ModelFiles) -> Any:
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(files.directory, local_files_only=True, trust_remote_code=False)
+    return AutoConfig.from_pretrained(
+        files.directory, local_files_only=True, trust_remote_code=False
+    )
 
 
 def _load(files: ModelFiles, kind: Any, config: Any, **options: Any) -> tuple[Any, Any, list[str]]:
@@ -97,11 +119,17 @@ def _load(files: ModelFiles, kind: Any, config: Any, **options: Any) -> tuple[An
     )
     tokenizer = AutoTokenizer.from_pretrained(files.directory, use_fast=True, **common)
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(f"{files.directory}: its tokenizer has no fast form (tokenizer.json), so offsets are unknown")
+        raise ModelError(
+            f"{files.directory}: its tokenizer has no fast form (tokenizer.json), so offsets are "
+            f"unknown"
+        )
     rows = model.get_input_embeddings().num_embeddings
     pieces = max(len(tokenizer), last_id(tokenizer.backend_tokenizer) + 1)
     if pieces > rows:
-        raise ModelError(f"{files.directory}: the tokenizer has {pieces} pieces, the model {rows}: they do not match")
+        raise ModelError(
+            f"{files.directory}: the tokenizer has {pieces} pieces, the model {rows}: they do not "
+            f"match"
+        )
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     return model, tokenizer, sorted(parameters.intersection(info["missing_keys"]))
 
@@ -111,12 +139,17 @@ def _check_covered(files: ModelFiles, missing: list[str]) -> None:
     if missing:
         names = ", ".join(missing[:_MOST_NAMES])
         more = f" and {len(missing) - _MOST_NAMES} more" if len(missing) > _MOST_NAMES else ""
-        raise ModelError(f"{files.directory}: the weights do not cover the configuration, they lack {names}{more}")
+        raise ModelError(
+            f"{files.directory}: the weights do not cover the configuration, they lack "
+            f"{names}{more}"
+        )
 
 
 @contextmanager
 def _report_errors(files: ModelFiles, kind: str) -> Iterator[None]:
-    """Silence progress bars and reports of unused heads, and turn any failure into a one-line ModelError."""
+    """Silence progress bars and reports of unused heads, and turn any failure into a one-line
+    ModelError.
+    """
     from transformers.utils import logging
 
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -127,7 +160,9 @@ def _report_errors(files: ModelFiles, kind: str) -> Iterator[None]:
     except (ModelError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - the libraries raise anything, tokenizers a bare Exception
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        reason = next(
+            (line for line in str(error).splitlines() if line.strip()), type(error).__name__
+        )
         raise ModelError(f"{files.directory}: cannot be loaded as {kind}: {reason}") from None
     finally:
         logging.set_verbosity(level)

@@ -1,8 +1,8 @@
 """A bounded memory of the vectors of recent texts.
 
-Vectors lie in slabs: blocks larger than malloc keeps for itself (32 MiB), so that a slab which is let go
-returns to the system, and what lives long does not leave holes between what does not. Of a text there is
-little beside: its ids as bytes, and where its vectors lie.
+Vectors lie in slabs: blocks larger than malloc keeps for itself (32 MiB), so that a slab which is
+let go returns to the system, and what lives long does not leave holes between what does not. Of a
+text there is little beside: its ids as bytes, and where its vectors lie.
 """
 
 from __future__ import annotations
@@ -49,12 +49,14 @@ class Slab:
         """Return the vectors that begin at `start`, [pieces, width] each, without copying."""
         ends = accumulate((pieces * width for width in widths), initial=start)
         return tuple(
-            self._room[low:high].view(pieces, width) for (low, high), width in zip(pairwise(ends), widths, strict=True)
+            self._room[low:high].view(pieces, width)
+            for (low, high), width in zip(pairwise(ends), widths, strict=True)
         )
 
 
 class Memory:
-    """Vectors of texts in slabs of `limit` bytes at most (or one slab); the least recently used goes first.
+    """Vectors of texts in slabs of `limit` bytes at most (or one slab); the least recently used
+    goes first.
 
     Every text has the same number of vectors, of the same widths.
     """
@@ -88,7 +90,10 @@ class Memory:
             start = slab.append(text, vectors)
             self._places[text] = self._last, start, pieces
             stored[ids] = slab.view(start, pieces, self._widths)
-        while len(self._slabs) > 1 and sum(4 * slab.size for slab in self._slabs.values()) > self._limit:
+        while (
+            len(self._slabs) > 1
+            and sum(4 * slab.size for slab in self._slabs.values()) > self._limit
+        ):
             for text in self._slabs.popitem(last=False)[1].texts:
                 del self._places[text]
         return stored

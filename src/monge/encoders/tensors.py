@@ -10,19 +10,29 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from monge.encoders.body import FAMILIES, WORDS, Body, embedding_lookup, read_settings, tensor_shapes
+from monge.encoders.body import (
+    FAMILIES,
+    WORDS,
+    Body,
+    embedding_lookup,
+    read_settings,
+    tensor_shapes,
+)
 from monge.encoders.digests import read_json
 
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
-"""What TensorFlow called the numbers of a LayerNorm: the weights of the first BERT are published so."""
+"""What TensorFlow called the numbers of a LayerNorm: the weights of the first BERT are published
+so.
+"""
 
 
 def read_body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
     """Read the body in a directory; None where its kind is unknown or a tensor is missing.
 
-    What is declined here is opened by transformers, which says what is wrong with it. Tensors lie in the file, which
-    is mapped to memory, until they are used; those of half precision are widened to float32.
+    What is declined here is opened by transformers, which says what is wrong with it. Tensors lie
+    in the file, which is mapped to memory, until they are used; those of half precision are widened
+    to float32.
     """
     settings, paths = read_settings(config), _weight_paths(directory)
     if settings is None or paths is None:
@@ -36,7 +46,11 @@ def read_body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
                 if name not in expected:
                     continue
                 tensor = file.get_tensor(stored)
-                if name in tensors or tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
+                if (
+                    name in tensors
+                    or tuple(tensor.shape) != expected[name]
+                    or not tensor.is_floating_point()
+                ):
                     return None
                 tensors[name] = tensor.to(torch.float32)
         except (OSError, SafetensorError):
@@ -62,7 +76,8 @@ def _weight_paths(directory: Path) -> list[Path] | None:
 
 def _tensor_names(files: list[Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
     """Yield the name of every tensor in a body, its file, and its name in the file."""
-    stored_names = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118 - no mapping
+    # no mapping
+    stored_names = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118
     headed = any(stored == prefix + WORDS for stored, _ in stored_names)
     for stored, file in stored_names:
         if headed and not stored.startswith(prefix):

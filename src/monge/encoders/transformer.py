@@ -1,7 +1,9 @@
-"""Any model of the transformers family as an encoder: safetensors only, no remote code, no pooling head.
+"""Any model of the transformers family as an encoder: safetensors only, no remote code, no pooling
+head.
 
-What `body.py` and `cutting.py` understand is opened without the library transformers, whose import alone takes longer
-than scoring a small file; everything else by it. Pieces and vectors are the same either way.
+What `body.py` and `cutting.py` understand is opened without the library transformers, whose import
+alone takes longer than scoring a small file; everything else by it. Pieces and vectors are the same
+either way.
 """
 
 from __future__ import annotations
@@ -37,7 +39,12 @@ class TransformerEncoder:
     looks_up = False
 
     def __init__(
-        self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu", adapter: Adapter | None = None
+        self,
+        files: ModelFiles,
+        *,
+        precision: str = "fp32",
+        device: str = "cpu",
+        adapter: Adapter | None = None,
     ) -> None:
         if adapter is not None:
             files = adapter.merge_files(files)
@@ -47,7 +54,9 @@ class TransformerEncoder:
         self.tuning = adapter.tuning if adapter is not None else None
         self._device = torch.device(device)
         self.device = self._device.type
-        self._model, self._packed, cutter, self.depth, self.longest = _open(files, precision, self._device, adapter)
+        self._model, self._packed, cutter, self.depth, self.longest = _open(
+            files, precision, self._device, adapter
+        )
         self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
         self._backend.no_padding()
@@ -60,18 +69,24 @@ class TransformerEncoder:
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Cut each text into pieces, never shortened; the pieces of `prefix` count as special.
 
-        A text without a visible character has no pieces but special ones, whatever the tokenizer would make of it.
+        A text without a visible character has no pieces but special ones, whatever the tokenizer
+        would make of it.
         """
         lead = prefix if prefix else (" " if self._family == "bytes" else "")
         stripped = ["" if is_blank(text) else text.strip() for text in texts]
-        encodings = self._backend.encode_batch([lead + text if text or prefix else "" for text in stripped])
+        encodings = self._backend.encode_batch(
+            [lead + text if text or prefix else "" for text in stripped]
+        )
         own = len(prefix)
         return [
-            self._tokens(text, encoding, len(lead), own) for text, encoding in zip(stripped, encodings, strict=True)
+            self._tokens(text, encoding, len(lead), own)
+            for text, encoding in zip(stripped, encodings, strict=True)
         ]
 
     def _tokens(self, text: str, encoding: Any, lead: int, prefix: int) -> Tokens:
-        """Return the pieces of a text that was read after `lead` characters, of which `prefix` are the user's."""
+        """Return the pieces of a text that was read after `lead` characters, of which `prefix` are
+        the user's.
+        """
         pieces, spans = encoding.tokens, encoding.offsets
         special = [flag == 1 for flag in encoding.special_tokens_mask]
         if self._family == "wordpiece" and not lead:
@@ -80,12 +95,18 @@ class TransformerEncoder:
         if lead:
             spans = [(start - lead, end - lead) for start, end in spans]
             special = [
-                flag or end < 0 or (end == 0 and prefix > 0) for flag, (_, end) in zip(special, spans, strict=True)
+                flag or end < 0 or (end == 0 and prefix > 0)
+                for flag, (_, end) in zip(special, spans, strict=True)
             ]
-        spans = [(0, 0) if flag else _trim_start(text, span) for flag, span in zip(special, spans, strict=True)]
+        spans = [
+            (0, 0) if flag else _trim_start(text, span)
+            for flag, span in zip(special, spans, strict=True)
+        ]
         goes_on, before = [], None
         for piece, span, is_special in zip(pieces, spans, special, strict=True):
-            goes_on.append(not is_special and continues_word(self._family, piece, text, span, before))
+            goes_on.append(
+                not is_special and continues_word(self._family, piece, text, span, before)
+            )
             before = None if is_special else span
         return Tokens(text, tuple(encoding.ids), pieces, spans, special, goes_on)
 
@@ -98,7 +119,9 @@ class TransformerEncoder:
         return tuple(ids[:first]), tuple(ids[last:])
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return [total pieces, d] float32 on the CPU per requested layer, texts one after another."""
+        """Return [total pieces, d] float32 on the CPU per requested layer, texts one after
+        another.
+        """
         if self._packed is not None:
             return self._packed.hidden(ids, layers)
         longest = max(map(len, ids))
@@ -127,7 +150,9 @@ def _trim_start(text: str, span: tuple[int, int]) -> tuple[int, int]:
 def open_encoder(
     model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False
 ) -> TransformerEncoder:
-    """Load `auto`, a directory, a hub name, any of these `+ADAPTER`, or an adapter alone, whose card names its base."""
+    """Load `auto`, a directory, a hub name, any of these `+ADAPTER`, or an adapter alone, whose
+    card names its base.
+    """
     base, extra = base_and_adapter(model)
     path = Path(base).expanduser()
     adapter = read_adapter(path) if not extra and is_adapter(path) else None
@@ -135,7 +160,9 @@ def open_encoder(
     if extra:
         adapter = find_adapter(extra, files)
     with _tokenizer_errors(files):
-        return TransformerEncoder(files, precision=precision, device=choose_device(device), adapter=adapter)
+        return TransformerEncoder(
+            files, precision=precision, device=choose_device(device), adapter=adapter
+        )
 
 
 @contextmanager
@@ -153,11 +180,17 @@ def _tokenizer_errors(files: ModelFiles) -> Iterator[None]:
 
 
 _Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
-"""A model as transformers has it or packed (the other is None), its cutter, its depth, and the pieces it reads."""
+"""A model as transformers has it or packed (the other is None), its cutter, its depth, and the
+pieces it reads.
+"""
 
 
-def _open(files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None) -> _Opened:
-    """Open a model: packed on the CPU where its family is known, otherwise as transformers runs it."""
+def _open(
+    files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None
+) -> _Opened:
+    """Open a model: packed on the CPU where its family is known, otherwise as transformers
+    runs it.
+    """
     body, cutter = _read_without_transformers(files) or (None, None)
     if body is not None and adapter is not None:
         body = merge_adapter(body, adapter)
@@ -168,7 +201,8 @@ def _open(files: ModelFiles, precision: str, device: torch.device, adapter: Adap
             changed = adapter.change_tensors(dict(model.named_parameters()))
             if MIX in changed:
                 raise ModelError(
-                    f"{adapter.directory}: it mixes layers, which is done on the CPU only: use --device cpu"
+                    f"{adapter.directory}: it mixes layers, which is done on the CPU only: use "
+                    f"--device cpu"
                 )
             model.load_state_dict(changed, strict=False)
         body, cutter = body_of_module(model), cutter_from_transformers(tokenizer)
@@ -179,7 +213,8 @@ def _open(files: ModelFiles, precision: str, device: torch.device, adapter: Adap
         model = make_module(body)
     if precision == "int8":
         raise InvalidSetting(
-            f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or bf16"
+            f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or "
+            f"bf16"
         )
     depth = int(_get_setting(model, "num_hidden_layers", "n_layers", "num_layers"))
     run = model.to(device, torch.bfloat16 if precision == "bf16" else torch.float32)
@@ -223,8 +258,12 @@ def _get_setting(model: Any, *names: str) -> Any:
 
 
 def _longest_text(model: Any, cutter: Cutter) -> int:
-    """Return how many pieces the model reads: the smaller of the tokenizer's limit and the position table."""
+    """Return how many pieces the model reads: the smaller of the tokenizer's limit and the position
+    table.
+    """
     table = getattr(model.config, "max_position_embeddings", None)
     if not table or table < 0:
         return cutter.longest
-    return min(cutter.longest, readable_length(model.config.model_type, table, model.config.pad_token_id))
+    return min(
+        cutter.longest, readable_length(model.config.model_type, table, model.config.pad_token_id)
+    )

@@ -3,9 +3,10 @@
     vectors   float32 [n, d]       starts   int64 [n + 1], where each word begins in `words`
     words     uint8, UTF-8         hashes   uint64 [n], sorted; order int64 [n], their words
 
-Without a cache directory the arrays live in memory. With one they are written to `CACHE/vectors/…`, once, and opened
-by memory map from then on. Their key is made of the size, both time stamps and the first and last 64 kB of the source,
-so that a changed file is converted again. The time of the last change of status cannot be set back by a program.
+Without a cache directory the arrays live in memory. With one they are written to `CACHE/vectors/…`,
+once, and opened by memory map from then on. Their key is made of the size, both time stamps and the
+first and last 64 kB of the source, so that a changed file is converted again. The time of the last
+change of status cannot be set back by a program.
 """
 
 from __future__ import annotations
@@ -58,19 +59,25 @@ def word_hash(word: bytes) -> int:
 
 
 def open_arrays(path: Path, cache: Path | None) -> Arrays:
-    """Return the arrays of a vector file: memory-mapped from the cache, or converted (and cached if there is one)."""
+    """Return the arrays of a vector file: memory-mapped from the cache, or converted (and cached if
+    there is one).
+    """
     try:
         key = _key(path)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     if cache is None:
         return _convert(path)
-    directory = cache / "vectors" / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16] / key
+    directory = (
+        cache / "vectors" / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16] / key
+    )
     if (stored := _load_stored(directory)) is not None:
         return stored
     converted = _convert(path)
     try:
-        write_arrays(directory, asdict(converted.facts), {name: getattr(converted, name) for name in _NAMES})
+        write_arrays(
+            directory, asdict(converted.facts), {name: getattr(converted, name) for name in _NAMES}
+        )
     except OSError as error:
         message = f"cache {cache}: the vectors of {path} are not kept ({error.strerror or error})"
         warnings.warn(message, NotKept, stacklevel=2)
@@ -79,7 +86,9 @@ def open_arrays(path: Path, cache: Path | None) -> Arrays:
 
 def _key(path: Path) -> str:
     status = path.stat()
-    hasher = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} ".encode())
+    hasher = hashlib.sha256(
+        f"{VERSION} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} ".encode()
+    )
     with path.open("rb") as stream:
         hasher.update(stream.read(HEAD))
         stream.seek(max(0, status.st_size - HEAD))
@@ -99,7 +108,9 @@ def _load_stored(directory: Path) -> Arrays | None:
     n = stored.facts.words
     rows = {len(stored.vectors), len(stored.hashes), len(stored.order), len(stored.starts) - 1}
     is_consistent = (
-        rows == {n} and stored.vectors.shape[1] == stored.facts.dimension and stored.starts[-1] == len(stored.words)
+        rows == {n}
+        and stored.vectors.shape[1] == stored.facts.dimension
+        and stored.starts[-1] == len(stored.words)
     )
     return stored if is_consistent else None
 

@@ -1,11 +1,13 @@
 """Readers of published word-vector files, recognised from their content.
 
-    word2vec binary      header "N D"; per word: bytes, a space, D little-endian float32, maybe a newline
+    word2vec binary      header "N D";
+                         per word: bytes, a space, D little-endian float32, maybe a newline
     word2vec text, .vec  header "N D"; per line: word and D numbers
     GloVe text           no header; per line: word (which may hold spaces) and D numbers
 
-Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped (Google News has some);
-every other fault is a ModelError that names the file and the line, or the word. `.gz` is read as it is.
+Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped (Google News
+has some); every other fault is a ModelError that names the file and the line, or the word. `.gz` is
+read as it is.
 """
 
 from __future__ import annotations
@@ -67,18 +69,24 @@ def recognise(path: Path) -> Layout:
     if header is None:
         dimension = _guess_dimension(head, complete=len(head) < HEAD)
         if dimension is None:
-            raise ModelError(f"{path}: not word vectors (known: word2vec binary and text, GloVe, fastText .vec)")
+            raise ModelError(
+                f"{path}: not word vectors (known: word2vec binary and text, GloVe, fastText .vec)"
+            )
         return Layout("glove", dimension, None, 0)
     words, dimension = int(header[1]), int(header[2])
     if not words or not dimension:
-        raise ModelError(f"{path}: line 1: a header of {words} words in {dimension} dimensions holds nothing")
+        raise ModelError(
+            f"{path}: line 1: a header of {words} words in {dimension} dimensions holds nothing"
+        )
     rest = head[header.end() :]
     kind = "text" if _guess_dimension(rest, complete=len(head) < HEAD) is not None else "binary"
     return Layout(kind, dimension, words, header.end())
 
 
 def _guess_dimension(head: bytes, *, complete: bool) -> int | None:
-    """Return how many numbers the first lines end with (the most common count); None where they are not text."""
+    """Return how many numbers the first lines end with (the most common count); None where they are
+    not text.
+    """
     lines = [line for line in head.split(b"\n")[:11] if line.strip()]
     if len(lines) > 1 and not (complete and head.endswith(b"\n")):
         lines.pop()
@@ -89,7 +97,11 @@ def _guess_dimension(head: bytes, *, complete: bool) -> int | None:
 
 def _count_trailing_numbers(line: bytes) -> int:
     fields = line.rstrip(b" \r").split(b" ")[1:]
-    return len(fields) if fields and _is_number(fields[-1]) and _is_number(fields[len(fields) // 2]) else 0
+    return (
+        len(fields)
+        if fields and _is_number(fields[-1]) and _is_number(fields[len(fields) // 2])
+        else 0
+    )
 
 
 def _is_number(field: bytes) -> bool:
@@ -120,7 +132,9 @@ def _read_text_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator
         yield words, vectors
     if layout.words is not None and total != layout.words:
         fault = "truncated: " if total < layout.words else ""
-        raise ModelError(f"{path}: {fault}the header promises {layout.words} words, the file holds {total}")
+        raise ModelError(
+            f"{path}: {fault}the header promises {layout.words} words, the file holds {total}"
+        )
 
 
 def _parse_lines(lines: list[bytes], dimension: int) -> Chunk:
@@ -151,10 +165,13 @@ def _parse_lines_one_by_one(path: Path, layout: Layout, lines: list[bytes], befo
         if bad is not None:
             excerpt = bad[:20].decode("utf-8", "replace")
             raise ModelError(
-                f"{path}: line {number}: {excerpt!r} is not a number (expected {layout.dimension} of them)"
+                f"{path}: line {number}: {excerpt!r} is not a number (expected {layout.dimension} "
+                f"of them)"
             )
         if b" " in fields[0] and _is_number(fields[0].rpartition(b" ")[2]):
-            raise ModelError(f"{path}: line {number}: more than the expected {layout.dimension} numbers")
+            raise ModelError(
+                f"{path}: line {number}: more than the expected {layout.dimension} numbers"
+            )
         words.append(fields[0])
         rows.append([float(field) for field in fields[1:]])
     return words, _to_float32(np.array(rows, dtype=np.float64))
@@ -174,12 +191,17 @@ def _read_binary_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterat
             rows.append(buffer[space + 1 : space + 1 + width])
             at = space + 1 + width
         if words:
-            vectors = np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(words), layout.dimension)
+            vectors = np.frombuffer(b"".join(rows), dtype="<f4").reshape(
+                len(words), layout.dimension
+            )
             _check_finite(vectors, f"{path}: word", done)
             done += len(words)
             yield words, vectors
         elif ended or len(buffer) > CHUNK + width:
-            raise ModelError(f"{path}: truncated or damaged: the header promises {total} words, word {done + 1} is cut")
+            raise ModelError(
+                f"{path}: truncated or damaged: the header promises {total} words, word {done + 1} "
+                f"is cut"
+            )
         more = stream.read(CHUNK)
         buffer, ended = buffer[at:] + more, not more
     if (buffer + stream.read(CHUNK)).strip(b"\n"):

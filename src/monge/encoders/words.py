@@ -1,4 +1,6 @@
-"""Word vectors as encoders: static vectors (one layer, numbered 0) and ELMo (its layers, 0 = characters alone)."""
+"""Word vectors as encoders: static vectors (one layer, numbered 0) and ELMo (its layers, 0 =
+characters alone).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,12 @@ class StaticEncoder:
     def __init__(self, path: Path, *, unknown: Unknown, cache: Path | None = None) -> None:
         self.words = StaticVectors.open(path, unknown=unknown, cache=cache)
         self.policy = unknown
-        self.name, self.precision, self.depth, self.longest = self.words.path.name, "fp32", 0, _UNBOUNDED
+        self.name, self.precision, self.depth, self.longest = (
+            self.words.path.name,
+            "fp32",
+            0,
+            _UNBOUNDED,
+        )
         self.weights_digest = self.words.digest
         self.tokenizer_digest = digests.of_facts(_RULE, unknown, self.words.digest)
         self.config_digest = digests.of_facts("static", _RULE, unknown)
@@ -80,9 +87,16 @@ class ElmoEncoder:
         return Tokens(text, tuple(map(self._id, words)), words, spans, no, no)
 
     def _id(self, word: str) -> int:
-        key = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+        key = (
+            int.from_bytes(
+                blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+            )
+            >> 1
+        )
         if self._words.setdefault(key, word) != word:
-            raise ModelError(f"{self.name}: the words {word!r} and {self._words[key]!r} have one hash")
+            raise ModelError(
+                f"{self.name}: the words {word!r} and {self._words[key]!r} have one hash"
+            )
         return key
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
@@ -92,27 +106,42 @@ class ElmoEncoder:
 
 
 def is_vector_file(path: Path) -> bool:
-    """Return whether a path holds word vectors: a file, or a directory that is no other kind of model."""
+    """Return whether a path holds word vectors: a file, or a directory that is no other kind of
+    model.
+    """
     if path.is_file():
         return True
-    is_other_model = any(next(path.glob(name), None) for name in ("config.json", "tokenizer.json", "*.safetensors"))
+    is_other_model = any(
+        next(path.glob(name), None) for name in ("config.json", "tokenizer.json", "*.safetensors")
+    )
     return path.is_dir() and not is_other_model and not is_elmo(path)
 
 
 def is_elmo(path: Path) -> bool:
     """Return whether a directory holds the two files of a published ELMo model."""
-    return path.is_dir() and bool(list(path.glob("*options.json"))) and bool(list(path.glob("*weights.hdf5")))
+    return (
+        path.is_dir()
+        and bool(list(path.glob("*options.json")))
+        and bool(list(path.glob("*weights.hdf5")))
+    )
 
 
-def open_words(path: Path, *, precision: str, unknown: str, cache: Path | None) -> StaticEncoder | ElmoEncoder:
+def open_words(
+    path: Path, *, precision: str, unknown: str, cache: Path | None
+) -> StaticEncoder | ElmoEncoder:
     """Open the word vectors of a file or directory, which have one precision."""
     if precision != "fp32":
-        raise InvalidSetting(f"precision {precision} is not there for word vectors: {path.name} has fp32")
+        raise InvalidSetting(
+            f"precision {precision} is not there for word vectors: {path.name} has fp32"
+        )
     if is_elmo(path):
         return ElmoEncoder(path)
-    return StaticEncoder(path, unknown=unknown, cache=cache)  # type: ignore[arg-type]  # checked on opening
+    # checked on opening
+    return StaticEncoder(path, unknown=unknown, cache=cache)  # type: ignore[arg-type]
 
 
 def _refuse_prefix(name: str, prefix: str) -> None:
     if prefix:
-        raise InvalidSetting(f"encoder.prefix={prefix!r}: {name} reads words alone, a prefix would change nothing")
+        raise InvalidSetting(
+            f"encoder.prefix={prefix!r}: {name} reads words alone, a prefix would change nothing"
+        )

@@ -1,11 +1,19 @@
 """Studies: metrics against people, systems against each other, settings against data.
 
-Four nouns: a `Task` (which judgements, which question), variants (metric settings to compare), a score book (their
-scores, computed once) and an agreement table (values, draws, tests). Every study is a short sentence in them.
+Four nouns: a `Task` (which judgements, which question), variants (metric settings to compare), a
+score book (their scores, computed once) and an agreement table (values, draws, tests). Every study
+is a short sentence in them.
 """
 
 from monge.evaluation.agreement import Resampling
-from monge.evaluation.compare import Comparison, aligned, compare, compare_results, compare_scores, compare_segments
+from monge.evaluation.compare import (
+    Comparison,
+    aligned,
+    compare,
+    compare_results,
+    compare_scores,
+    compare_segments,
+)
 from monge.evaluation.evaluate import Agreement, Evaluation, Figure, assess, evaluate
 from monge.evaluation.score_book import Run, ScoreBook
 from monge.evaluation.sensitivity import Design, Sensitivity, sensitivity
@@ -14,7 +22,9 @@ from monge.evaluation.task import Task
 from monge.evaluation.variants import Setup, Variant, load_variants
 
 __all__ = [
-    "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run", "ScoreBook",
-    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare", "compare_results",
+    "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run",
+    "ScoreBook",
+    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare",
+    "compare_results",
     "compare_scores", "compare_segments", "evaluate", "load_variants", "sensitivity", "sweep",
 ]  # fmt: skip

@@ -1,10 +1,12 @@
-"""The agreement table: how well variants agree with people, group by group and on the mean; draws, and tests.
+"""The agreement table: how well variants agree with people, group by group and on the mean; draws,
+and tests.
 
-Which variants are best, and which cannot be told apart from the best? Every two variants are compared, two-sided, and
-p-values are corrected over all pairs, because the best is chosen on the same data. Unless another test is asked for,
-paired bootstrap, from the draws that also make the intervals, with the max-T correction (`stats.multiple.max_t`).
-Williams' test and PERM-BOTH can be asked for where people scored, with Holm's correction. Source items are resampled
-with all their outputs. `benchmarks/claims.py` measures how often equal variants are called different.
+Which variants are best, and which cannot be told apart from the best? Every two variants are
+compared, two-sided, and p-values are corrected over all pairs, because the best is chosen on the
+same data. Unless another test is asked for, paired bootstrap, from the draws that also make the
+intervals, with the max-T correction (`stats.multiple.max_t`). Williams' test and PERM-BOTH can be
+asked for where people scored, with Holm's correction. Source items are resampled with all their
+outputs. `benchmarks/claims.py` measures how often equal variants are called different.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ AUTO, MEAN = "auto", "mean"
 class Resampling:
     """How intervals are drawn and differences are tested.
 
-    `test` is auto, williams, perm-both or bootstrap; comparisons of systems take auto, bootstrap or permutation.
+    `test` is auto, williams, perm-both or bootstrap; comparisons of systems take auto, bootstrap or
+    permutation.
     """
 
     resamples: int = RESAMPLES
@@ -53,23 +56,35 @@ class Resampling:
 
     def __post_init__(self) -> None:
         if self.resamples < 1 or self.seed < 0:
-            raise InvalidSetting(f"resamples {self.resamples} must be 1 or more, seed {self.seed} 0 or more")
+            raise InvalidSetting(
+                f"resamples {self.resamples} must be 1 or more, seed {self.seed} 0 or more"
+            )
         if not (0 < self.confidence < 1 and 0 < self.alpha < 1):
-            raise InvalidSetting(f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1")
+            raise InvalidSetting(
+                f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1"
+            )
 
     def enough(self, systems: int) -> Resampling:
-        """Return a copy with enough resamples to test all pairs of systems; a number below the default is kept.
+        """Return a copy with enough resamples to test all pairs of systems; a number below the
+        default is kept.
 
-        The least p that r resamples give is 1 / (r + 1), and Holm's correction takes it times all pairs: with too few
-        no pair could ever differ. Half of alpha is left.
+        The least p that r resamples give is 1 / (r + 1), and Holm's correction takes it times all
+        pairs: with too few no pair could ever differ. Half of alpha is left.
         """
         least = ceil(systems * (systems - 1) / self.alpha)
-        return replace(self, resamples=max(self.resamples, least)) if self.resamples >= RESAMPLES else self
+        return (
+            replace(self, resamples=max(self.resamples, least))
+            if self.resamples >= RESAMPLES
+            else self
+        )
 
     @property
     def note(self) -> str:
         """How intervals were made, as tables say it."""
-        return f"intervals: {self.confidence:.0%} bootstrap percentiles, {self.resamples} resamples, seed {self.seed}"
+        return (
+            f"intervals: {self.confidence:.0%} bootstrap percentiles, {self.resamples} "
+            f"resamples, seed {self.seed}"
+        )
 
 
 USUAL = Resampling()
@@ -77,10 +92,12 @@ USUAL = Resampling()
 
 @dataclass(frozen=True)
 class Column:
-    """A group, or the mean over groups: values [m] of all variants, draws [d, r] of the first d, judgements n.
+    """A group, or the mean over groups: values [m] of all variants, draws [d, r] of the first d,
+    judgements n.
 
-    `question` and `scores` are those of a group, for tests that look at the scores; the mean has none. `groups` is how
-    many groups were resampled for the mean, where each of them is one source item.
+    `question` and `scores` are those of a group, for tests that look at the scores; the mean has
+    none. `groups` is how many groups were resampled for the mean, where each of them is one source
+    item.
     """
 
     values: Array
@@ -98,7 +115,8 @@ class Column:
 
 @dataclass(frozen=True)
 class AgreementTable:
-    """The columns of a statistic by group, the share of each group in the mean, and why some have no value.
+    """The columns of a statistic by group, the share of each group in the mean, and why some have
+    no value.
 
     `seed` draws the groups where each is a single source item.
     """
@@ -122,18 +140,27 @@ class AgreementTable:
             return columns[0]
         values = self.weights @ np.stack([column.values for column in columns])
         if all(column.question is not None and column.question.single_item for column in columns):
-            return Column(values, self._resampled_groups(), sum(column.n for column in columns), groups=len(columns))
+            return Column(
+                values,
+                self._resampled_groups(),
+                sum(column.n for column in columns),
+                groups=len(columns),
+            )
         draws = np.tensordot(self.weights, np.stack([column.draws for column in columns]), axes=1)
         return Column(values, draws, sum(column.n for column in columns))
 
     def _resampled_groups(self) -> Array:
-        """Return draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
+        """Return draws [d, r] of the mean where every group is one source item: the groups are what
+        is resampled.
+        """
         columns = list(self.columns.values())
         size, resamples = columns[0].draws.shape
         if not resamples:
             return np.empty((size, 0))
         values = np.stack([column.values[:size] for column in columns])
-        counts = np.concatenate(list(resample_counts(len(columns), resamples=resamples, seed=self.seed)))
+        counts = np.concatenate(
+            list(resample_counts(len(columns), resamples=resamples, seed=self.seed))
+        )
         weights = counts * self.weights
         return np.asarray((weights @ values / weights.sum(axis=1, keepdims=True)).T)
 
@@ -147,15 +174,20 @@ def agreement_table(
     seed: int = SEED,
     resampled_variants: int | None = None,
 ) -> AgreementTable:
-    """Return the agreement of every variant with people; the first `resampled_variants` (all by default) are resampled.
+    """Return the agreement of every variant with people; the first `resampled_variants` (all by
+    default) are resampled.
 
-    A group on which the statistic is undefined is left out, with the reason; any other error is one of the study.
+    A group on which the statistic is undefined is left out, with the reason; any other error is one
+    of the study.
     """
     columns: dict[str, Column] = {}
     undefined: dict[str, str] = {}
     for number, (name, group) in enumerate(dataset.groups.items()):
         group_question = question(group, statistic, dataset.direction, dataset.human_range)
-        signed = [variant_scores.signed(name, group, by_segment=group_question.by_segment) for variant_scores in scores]
+        signed = [
+            variant_scores.signed(name, group, by_segment=group_question.by_segment)
+            for variant_scores in scores
+        ]
         try:
             values = [
                 _compute_value(group_question, signed_scores, label=row.label)
@@ -164,16 +196,22 @@ def agreement_table(
         except UndefinedError as problem:
             undefined[name] = str(problem)
             continue
-        draws = draw_values(group_question, signed[:resampled_variants], resamples=resamples, seed=seed + number)
+        draws = draw_values(
+            group_question, signed[:resampled_variants], resamples=resamples, seed=seed + number
+        )
         columns[name] = Column(np.array(values), draws, group_question.n, group_question, signed)
-    return AgreementTable(statistic, columns, _group_weights(dataset, statistic, list(columns)), undefined, seed)
+    return AgreementTable(
+        statistic, columns, _group_weights(dataset, statistic, list(columns)), undefined, seed
+    )
 
 
 def require_defined(table: AgreementTable, dataset: Judged) -> AgreementTable:
     """Return the table, or raise if no group has a value."""
     if not table.columns:
         name, why = next(iter(table.undefined.items()))
-        raise DataError(f"{dataset.dataset}: {table.statistic} has no value on any group; {name}: {why}")
+        raise DataError(
+            f"{dataset.dataset}: {table.statistic} has no value on any group; {name}: {why}"
+        )
     return table
 
 
@@ -188,7 +226,9 @@ def _compute_value(question: Question, scores: Array, *, label: str) -> float:
 
 
 def _group_weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
-    """Return the share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
+    """Return the share of each group in the mean; accuracy over pairs of systems pools the pairs of
+    all groups.
+    """
     if dataset.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
         sizes = [dataset.groups[name].n * (dataset.groups[name].n - 1) / 2 for name in names]
     else:
@@ -197,7 +237,9 @@ def _group_weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Arr
 
 
 def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
-    """Return values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
+    """Return values [metrics, resamples] on bootstrap resamples of the items, the same ones for
+    every metric.
+    """
     if question.items < 2 or not scores or not resamples:
         return np.full((len(scores), resamples), np.nan)
     functions = [question.of_counts(metric_scores) for metric_scores in scores]
@@ -210,7 +252,8 @@ def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, 
 
 @dataclass(frozen=True)
 class Standing:
-    """A column of variants: the place of the best, and corrected p-values [m] of its difference from each other.
+    """A column of variants: the place of the best, and corrected p-values [m] of its difference
+    from each other.
 
     p is 1 for the best itself.
     """
@@ -227,8 +270,12 @@ class Standing:
         return "tied" if self.p_values[index] > alpha else ""
 
 
-def standing(column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED) -> Standing:
-    """Test every variant of a column against the best; `higher`: whether higher values are better."""
+def standing(
+    column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED
+) -> Standing:
+    """Test every variant of a column against the best; `higher`: whether higher values are
+    better.
+    """
     test = choose_test(test_name, column.question)
     best = int(np.argmax(column.values if higher else -column.values))
     if test == BOOTSTRAP:
@@ -244,23 +291,34 @@ def standing(column: Column, *, higher: bool = True, test_name: str = AUTO, seed
 
 
 def choose_test(test_name: str, question: Question | None) -> str:
-    """Return the test for a group, or for the mean; raise if the requested test does not fit the judgements."""
+    """Return the test for a group, or for the mean; raise if the requested test does not fit the
+    judgements.
+    """
     if test_name != AUTO and test_name not in TESTS:
         raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {test_name!r}")
     if question is None or test_name in (AUTO, "bootstrap"):
         return BOOTSTRAP
-    if test_name == "williams" and (question.human is None or question.statistic != "pearson" or question.n < 4):
-        raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
+    if test_name == "williams" and (
+        question.human is None or question.statistic != "pearson" or question.n < 4
+    ):
+        raise InvalidSetting(
+            "Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap"
+        )
     if test_name == "williams" and question.item_of is not None:
         raise InvalidSetting(
-            f"Williams' test is for independent judgements; here {question.n} are of {question.items} source items: "
+            f"Williams' test is for independent judgements; here {question.n} are of "
+            f"{question.items} source items: "
             "take perm-both or bootstrap, which keep the outputs of an item together"
         )
     if question.human is None:
-        raise InvalidSetting("PERM-BOTH needs a human score of every item; these are rankings or pairs: take bootstrap")
+        raise InvalidSetting(
+            "PERM-BOTH needs a human score of every item; these are rankings or pairs: take "
+            "bootstrap"
+        )
     if not higher_is_better(question.statistic):
         raise InvalidSetting(
-            f"PERM-BOTH standardises scores, which leaves {question.statistic} no scale: take bootstrap"
+            f"PERM-BOTH standardises scores, which leaves {question.statistic} no scale: take "
+            f"bootstrap"
         )
     return TESTS[test_name]
 
@@ -275,7 +333,13 @@ def _p_value(column: Column, i: int, j: int, test: str, seed: int) -> float:
             return 2 * min(p, 1 - p)
         draws = {"resamples": column.draws.shape[1], "seed": seed}
         return perm_both(
-            question.human, first, second, statistic=question.statistic, items=question.item_of, two_sided=True, **draws
+            question.human,
+            first,
+            second,
+            statistic=question.statistic,
+            items=question.item_of,
+            two_sided=True,
+            **draws,
         ).p_value
     except UndefinedError:  # the same metric up to scale
         return 1.0

@@ -40,7 +40,9 @@ MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """A system's score with its interval; `cluster` 1 holds the best and those that cannot be told apart from it."""
+    """A system's score with its interval; `cluster` 1 holds the best and those that cannot be told
+    apart from it.
+    """
 
     system: str
     score: float
@@ -51,7 +53,9 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Two systems: first - second with its interval, two-sided p-values of both tests, plain and corrected by Holm."""
+    """Two systems: first - second with its interval, two-sided p-values of both tests, plain and
+    corrected by Holm.
+    """
 
     first: str
     second: str
@@ -66,7 +70,9 @@ class Versus:
 
 @dataclass(frozen=True)
 class Standings:
-    """All systems by one metric; `of` says what is compared: the mean of segments, or a corpus score."""
+    """All systems by one metric; `of` says what is compared: the mean of segments, or a corpus
+    score.
+    """
 
     metric: str
     label: str
@@ -84,14 +90,25 @@ class Standings:
         return sorted(range(len(self.systems)), key=lambda k: sign * self.systems[k].score)
 
     def cell(self, index: int) -> Cell:
-        """Return a system's score as tables show it; best is one that no other shares the first cluster with."""
+        """Return a system's score as tables show it; best is one that no other shares the first
+        cluster with.
+        """
         system_score, pick = self.systems[index], max if self.higher_is_better else min
         best = system_score.score == pick(system.score for system in self.systems)
         alone = sum(system.cluster == 1 for system in self.systems) == 1
         mark = "best" if best and alone else "tied" * (system_score.cluster == 1)
         digits = self.digits
-        short = decimals(system_score.score, digits), span(system_score.low, system_score.high, digits)
-        return Cell(number(system_score.score), span(system_score.low, system_score.high, 4), mark, None, *short)
+        short = (
+            decimals(system_score.score, digits),
+            span(system_score.low, system_score.high, digits),
+        )
+        return Cell(
+            number(system_score.score),
+            span(system_score.low, system_score.high, 4),
+            mark,
+            None,
+            *short,
+        )
 
     @property
     def digits(self) -> int:
@@ -100,7 +117,9 @@ class Standings:
 
     def difference_cell(self, pair: Versus) -> Cell:
         """Return the difference of two systems."""
-        return Cell(number(pair.difference), short=decimals(pair.difference, self.difference_digits))
+        return Cell(
+            number(pair.difference), short=decimals(pair.difference, self.difference_digits)
+        )
 
     @property
     def difference_digits(self) -> int:
@@ -109,17 +128,25 @@ class Standings:
 
     def name_cell(self, system: str) -> Cell:
         """Return the name of a system, which people read without the ending of a file."""
-        return Cell(system, short=short_names(system_score.system for system_score in self.systems)[system])
+        return Cell(
+            system, short=short_names(system_score.system for system_score in self.systems)[system]
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            **{name: getattr(self, name) for name in ("metric", "signature", "higher_is_better", "n", "of")},
+            **{
+                name: getattr(self, name)
+                for name in ("metric", "signature", "higher_is_better", "n", "of")
+            },
             **({"label": self.label} if self.label != self.metric else {}),
             "systems": [asdict(system) for system in self.systems],
             "pairs": [
                 {
-                    **{name: getattr(pair, name) for name in ("first", "second", "difference", "low", "high")},
+                    **{
+                        name: getattr(pair, name)
+                        for name in ("first", "second", "difference", "low", "high")
+                    },
                     "bootstrap": {"p": pair.bootstrap, "holm": pair.bootstrap_holm},
                     "permutation": {"p": pair.permutation, "holm": pair.permutation_holm},
                 }
@@ -130,14 +157,19 @@ class Standings:
 
 @dataclass(frozen=True)
 class Comparison(StudyResult):
-    """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at its `alpha`."""
+    """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at
+    its `alpha`.
+    """
 
     standings: tuple[Standings, ...]
     resampling: Resampling
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
+        how = {
+            name: getattr(self.resampling, name)
+            for name in ("seed", "resamples", "confidence", "alpha", "test")
+        }
         return {
             "results": [standings.to_dict() for standings in self.standings],
             "study": {**how, "correction": "Holm"},
@@ -146,14 +178,21 @@ class Comparison(StudyResult):
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one row per metric and system: score, interval, cluster."""
         for standings in self.standings:
-            yield from ({"metric": standings.label, **asdict(system)} for system in standings.systems)
+            yield from (
+                {"metric": standings.label, **asdict(system)} for system in standings.systems
+            )
 
     def sheets(self) -> list[Sheet]:
         """Return a table of all systems, and per metric a table of all pairs of systems."""
-        return [self._systems_sheet(), *(self._pairs_sheet(standings) for standings in self.standings)]
+        return [
+            self._systems_sheet(),
+            *(self._pairs_sheet(standings) for standings in self.standings),
+        ]
 
     def better(self, standings: Standings, pair: Versus) -> str:
-        """Return the system that is better by the test at its level, or nothing where the two cannot be told apart."""
+        """Return the system that is better by the test at its level, or nothing where the two
+        cannot be told apart.
+        """
         p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
         if p > self.resampling.alpha:
             return ""
@@ -174,29 +213,44 @@ class Comparison(StudyResult):
         return verdict(self, short_names(system.system for system in self.standings[0].systems))
 
     def p_shown(self, value: float, *, plain: float) -> str:
-        """Return a p-value as people read it; `plain` is what was corrected, a bound where draws cannot give less."""
+        """Return a p-value as people read it; `plain` is what was corrected, a bound where draws
+        cannot give less.
+        """
         least = 1 / (self.resampling.resamples + 1)
         return p_value(value, bound=plain <= least * (1 + 1e-9))
 
     def p_cells(self, pair: Versus) -> list[Cell]:
         """Return the p-values of both tests, each plain and corrected."""
         tested = (pair.bootstrap, pair.bootstrap_holm), (pair.permutation, pair.permutation_holm)
-        return [Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both]
+        return [
+            Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both
+        ]
 
     def _systems_sheet(self) -> Sheet:
         head = ["system"]
         for standings in self.standings:
-            head += [f"{standings.label} {'↑' if standings.higher_is_better else '↓'}", "interval", "cluster"]
+            head += [
+                f"{standings.label} {'↑' if standings.higher_is_better else '↓'}",
+                "interval",
+                "cluster",
+            ]
         rows = []
         for k in self.standings[0].ranked:
             row = [self.standings[0].name_cell(self.standings[0].systems[k].system)]
             for standings in self.standings:
                 system_score = standings.systems[k]
-                interval = Cell("", span=Span(system_score.low, system_score.score, system_score.high))
+                interval = Cell(
+                    "", span=Span(system_score.low, system_score.score, system_score.high)
+                )
                 row += [standings.cell(k), interval, Cell(str(system_score.cluster))]
             rows.append(tuple(row))
-        measured = "; ".join(f"{standings.label}: {standings.of}, n = {standings.n}" for standings in self.standings)
-        test = f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > {self.resampling.alpha:g}"
+        measured = "; ".join(
+            f"{standings.label}: {standings.of}, n = {standings.n}" for standings in self.standings
+        )
+        test = (
+            f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > "
+            f"{self.resampling.alpha:g}"
+        )
         return Sheet(
             f"{len(rows)} systems",
             tuple(head),
@@ -211,11 +265,31 @@ class Comparison(StudyResult):
         rows = []
         for pair in standings.pairs:
             better = self.better(standings, pair)
-            names = [standings.name_cell(name) if name else Cell(DASH) for name in (pair.first, pair.second, better)]
+            names = [
+                standings.name_cell(name) if name else Cell(DASH)
+                for name in (pair.first, pair.second, better)
+            ]
             interval = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
             rows.append((*names, standings.difference_cell(pair), interval, *self.p_cells(pair)))
-        head = ("first", "second", "better", "difference", "interval", "p bootstrap", "Holm", "p permutation", "Holm")
-        return Sheet(f"{standings.label}: every two systems", head, tuple(rows), words=3, zero=True, dots=DOTS)
+        head = (
+            "first",
+            "second",
+            "better",
+            "difference",
+            "interval",
+            "p bootstrap",
+            "Holm",
+            "p permutation",
+            "Holm",
+        )
+        return Sheet(
+            f"{standings.label}: every two systems",
+            head,
+            tuple(rows),
+            words=3,
+            zero=True,
+            dots=DOTS,
+        )
 
 
 def compare(
@@ -230,13 +304,11 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of systems for the same items.
 
-    Args:
-        systems: Name of a system -> its hypotheses, all for the same items.
-        references: One text or a list of texts an item; without them the sources stand in their place.
-        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
-        sources: Source texts.
-        setup: Settings, language and model that all metrics share.
-        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the clusters: bootstrap or
+    Args: systems: Name of a system -> its hypotheses, all for the same items. references: One text
+        or a list of texts an item; without them the sources stand in their place. metrics: NAME,
+        NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric. sources: Source texts. setup:
+        Settings, language and model that all metrics share. resampling: Resamples, confidence,
+        alpha, seed, and the test whose p-values make the clusters: bootstrap or
             permutation (auto: permutation below 30 segments, exact where there are few).
         run: The cache, and whom to tell.
     """
@@ -267,13 +339,19 @@ def compare_segments(
     check_distinct_names(scores, [variant.label for variant in variants])
     came = list(rows)
     by_system = aligned(came)
-    resampling = replace(resampling, test=_choose_test(resampling, len(came) // len(by_system))).enough(len(by_system))
-    outside = [_rank_by_given_scores(given_scores, came, by_system, resampling) for given_scores in scores]
+    resampling = replace(
+        resampling, test=_choose_test(resampling, len(came) // len(by_system))
+    ).enough(len(by_system))
+    outside = [
+        _rank_by_given_scores(given_scores, came, by_system, resampling) for given_scores in scores
+    ]
     if not variants:
         return Comparison(tuple(outside), resampling)
     aligned_rows = [row for system_rows in by_system.values() for row in system_rows]
     metrics = [variant.metric for variant in variants]
-    results = api.score_segments(metrics, aligned_rows, cache=run.cache, watch=api.Watch(run.progress))
+    results = api.score_segments(
+        metrics, aligned_rows, cache=run.cache, watch=api.Watch(run.progress)
+    )
     comparison = compare_results(
         [(variant.name, variant.label) for variant in variants], results, resampling=resampling
     )
@@ -283,9 +361,16 @@ def compare_segments(
 def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
-    """Compare systems by the results of `score_segments` on `aligned` segments; `metrics` are (name, label) pairs."""
-    resampling = replace(resampling, test=_choose_test(resampling, results[0].n)).enough(len(results) // len(metrics))
-    standings = tuple(_rank_systems(metric, results[k :: len(metrics)], resampling) for k, metric in enumerate(metrics))
+    """Compare systems by the results of `score_segments` on `aligned` segments; `metrics` are
+    (name, label) pairs.
+    """
+    resampling = replace(resampling, test=_choose_test(resampling, results[0].n)).enough(
+        len(results) // len(metrics)
+    )
+    standings = tuple(
+        _rank_systems(metric, results[k :: len(metrics)], resampling)
+        for k, metric in enumerate(metrics)
+    )
     return Comparison(standings, resampling)
 
 
@@ -298,13 +383,19 @@ def _rank_by_given_scores(
     """Compare the systems by the scores of a file."""
     scores, signature = scores_by_system(given_scores, rows, by_system)
     higher = given_scores.higher_is_better
-    systems, pairs = compare_scores(list(by_system), scores, higher_is_better=higher, resampling=resampling)
+    systems, pairs = compare_scores(
+        list(by_system), scores, higher_is_better=higher, resampling=resampling
+    )
     n = scores.shape[1]
-    return Standings(given_scores.name, given_scores.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
+    return Standings(
+        given_scores.name, given_scores.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs
+    )
 
 
 FEW = 30
-"""Below so many segments the bootstrap says too often that systems differ; permutation tests hold for any number."""
+"""Below so many segments the bootstrap says too often that systems differ; permutation tests hold
+for any number.
+"""
 
 
 def _choose_test(resampling: Resampling, n: int) -> str:
@@ -317,26 +408,31 @@ def _choose_test(resampling: Resampling, n: int) -> str:
 
 
 def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """Return the segments of every system in the order of the first system; all must have the same items."""
+    """Return the segments of every system in the order of the first system; all must have the same
+    items.
+    """
     rows_by_system: dict[str, dict[str, Segment]] = {}
     for row in rows:
         rows_by_item = rows_by_system.setdefault(row.system, {})
         if row.id in rows_by_item:
             raise Misaligned(
-                f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what tells items and "
+                f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what "
+                f"tells items and "
                 "systems apart: --columns id=COLUMN,system=COLUMN"
             )
         rows_by_item[row.id] = row
     if len(rows_by_system) < 2:
         raise UsageError(
-            "a comparison needs two systems or more: give several -t FILE, or a table with a system column"
+            "a comparison needs two systems or more: give several -t FILE, or a table with a "
+            "system column"
         )
     first, *rest = rows_by_system
     for system in rest:
         missing = rows_by_system[first].keys() ^ rows_by_system[system].keys()
         if missing:
             raise Misaligned(
-                f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
+                f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}: nothing "
+                f"is paired"
             )
     return {
         system: [rows_by_item[item] for item in rows_by_system[first]]
@@ -344,16 +440,24 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
     }
 
 
-def _rank_systems(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
-    """Compare the systems by one metric, from scores of segments or from the counts that a corpus score pools."""
+def _rank_systems(
+    metric: tuple[str, str], results: Sequence[Result], resampling: Resampling
+) -> Standings:
+    """Compare the systems by one metric, from scores of segments or from the counts that a corpus
+    score pools.
+    """
     names, higher = [result.system for result in results], results[0].higher_is_better
     pooled = [result.pooled for result in results if result.pooled is not None]
     if not pooled:
         scores = np.stack([result.segments for result in results])
-        systems, pairs = compare_scores(names, scores, higher_is_better=higher, resampling=resampling)
+        systems, pairs = compare_scores(
+            names, scores, higher_is_better=higher, resampling=resampling
+        )
     else:
         counts = np.stack([pool.statistics for pool in pooled])
-        systems, pairs = compare_pooled(names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling)
+        systems, pairs = compare_pooled(
+            names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling
+        )
     return Standings(
         metric=metric[0],
         label=metric[1],
@@ -371,23 +475,42 @@ SystemsAndPairs = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
 
 
 def compare_scores(
-    names: Sequence[str], scores: npt.ArrayLike, *, higher_is_better: bool = True, resampling: Resampling = USUAL
+    names: Sequence[str],
+    scores: npt.ArrayLike,
+    *,
+    higher_is_better: bool = True,
+    resampling: Resampling = USUAL,
 ) -> SystemsAndPairs:
     """Compare systems by the means of their scores [systems, segments]."""
     values = np.asarray(scores, dtype=np.float64)
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
-    tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
+    tests = (
+        pairwise_tests(values, method="bootstrap", **how),
+        pairwise_tests(values, method="permutation", **how),
+    )
     apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
-    intervals = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
+    intervals = bootstrap_means(
+        np.stack([*values, *apart]), level=resampling.confidence, **how
+    )  # one set of resamples
     return _combine_intervals(names, intervals, tests, higher_is_better, resampling)
 
 
 def compare_pooled(
-    names: Sequence[str], counts: Array, of: OfSums, *, higher_is_better: bool = True, resampling: Resampling = USUAL
+    names: Sequence[str],
+    counts: Array,
+    of: OfSums,
+    *,
+    higher_is_better: bool = True,
+    resampling: Resampling = USUAL,
 ) -> SystemsAndPairs:
-    """Compare corpus scores of counts [systems, segments, k]; `of` turns sums of counts [..., k] into scores."""
+    """Compare corpus scores of counts [systems, segments, k]; `of` turns sums of counts [..., k]
+    into scores.
+    """
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
-    tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
+    tests = (
+        pooled_tests(counts, of, method="bootstrap", **how),
+        pooled_tests(counts, of, method="permutation", **how),
+    )
     resampled, values = resampled_scores(counts, of, **how), of(counts.sum(axis=1)).tolist()
     pairs = list(combinations(range(len(names)), 2))
     valued_draws = [
@@ -405,12 +528,16 @@ def _combine_intervals(
     higher_is_better: bool,
     resampling: Resampling,
 ) -> SystemsAndPairs:
-    """Combine intervals (of all systems, then of all pairs) and tests into scores of systems and pairs."""
+    """Combine intervals (of all systems, then of all pairs) and tests into scores of systems and
+    pairs.
+    """
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
     rows, gaps = intervals[: len(names)], intervals[len(names) :]
     values = np.array([interval.value for interval in rows])
-    ranks = clusters(values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better)
+    ranks = clusters(
+        values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better
+    )
     systems = tuple(
         SystemScore(name, interval.value, interval.low, interval.high, int(rank))
         for name, interval, rank in zip(names, rows, ranks, strict=True)
@@ -422,7 +549,10 @@ def _combine_intervals(
             float(boot.differences[i, j]),
             gap.low,
             gap.high,
-            *(float(p_matrix[i, j]) for p_matrix in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)),
+            *(
+                float(p_matrix[i, j])
+                for p_matrix in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)
+            ),
         )
         for (i, j), gap in zip(combinations(range(len(names)), 2), gaps, strict=True)
     )
@@ -440,4 +570,6 @@ def one_system(result: Result, resampling: Resampling = USUAL) -> Standings:
     alone = (SystemScore(result.system, result.score, interval.low, interval.high, 1),)
     of = CORPUS if result.pooled else MEAN_OF_SEGMENTS
     signature = str(result.signature)
-    return Standings(result.metric, result.metric, signature, result.higher_is_better, result.n, of, alone, ())
+    return Standings(
+        result.metric, result.metric, signature, result.higher_is_better, result.n, of, alone, ()
+    )

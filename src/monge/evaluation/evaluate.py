@@ -1,4 +1,6 @@
-"""Judge the judges: score judged data with several metrics and correlate with people, by group and on the mean."""
+"""Judge the judges: score judged data with several metrics and correlate with people, by group and
+on the mean.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, ju
 from monge.evaluation.notebook import StudyResult
 from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores
 from monge.evaluation.task import Task
-from monge.evaluation.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
+from monge.evaluation.variants import (
+    DEFAULT_MODEL,
+    UNIFORM_UNITS,
+    Setup,
+    check_names,
+    load_variants,
+)
 from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better, percentiles
 from monge.types.table import Cell, Sheet, Span
@@ -37,10 +45,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value with its interval (None where too few items can be resampled), the number of judgements, its mark.
+    """A value with its interval (None where too few items can be resampled), the number of
+    judgements, its mark.
 
-    `mark` is `best`, `tied` (cannot be told apart from the best) or nothing; `p_value` is that of the test
-    against the best.
+    `mark` is `best`, `tied` (cannot be told apart from the best) or nothing; `p_value` is that of
+    the test against the best.
     """
 
     value: float
@@ -58,7 +67,9 @@ class Figure:
         return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
     def cell(self, digits: int) -> Cell:
-        """As tables show it: people read so many decimals of the value and its interval, other programs three."""
+        """As tables show it: people read so many decimals of the value and its interval, other
+        programs three.
+        """
         short = self.shown(digits), span(self.low, self.high, digits)
         return Cell(decimals(self.value), span(self.low, self.high), self.mark, None, *short)
 
@@ -76,8 +87,14 @@ class Figure:
 
 
 def figure_digits(figures: Iterable[Figure]) -> int:
-    """Return the decimals that the intervals of some figures support; three where none has an interval."""
-    intervals = [(figure.low, figure.high) for figure in figures if figure.low is not None and figure.high is not None]
+    """Return the decimals that the intervals of some figures support; three where none has an
+    interval.
+    """
+    intervals = [
+        (figure.low, figure.high)
+        for figure in figures
+        if figure.low is not None and figure.high is not None
+    ]
     return supported_digits(intervals) if intervals else 3
 
 
@@ -106,7 +123,10 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return {
-            **{name: getattr(self, name) for name in ("metric", "signature", "dataset", "text", "level", "human")},
+            **{
+                name: getattr(self, name)
+                for name in ("metric", "signature", "dataset", "text", "level", "human")
+            },
             **({"reading": self.reading} if self.reading else {}),
             "statistic": self.statistic,
             "groups": {name: figure.to_dict() for name, figure in self.groups.items()},
@@ -117,7 +137,9 @@ class Agreement:
 
 @dataclass(frozen=True)
 class MetricOrder:
-    """The metrics of a table from best to worst by their mean, with their own units and with the same units for all."""
+    """The metrics of a table from best to worst by their mean, with their own units and with the
+    same units for all.
+    """
 
     human: str
     statistic: str
@@ -131,15 +153,20 @@ class MetricOrder:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {**asdict(self), "own": dict(self.own), "uniform": dict(self.uniform), "changed": self.changed}
+        return {
+            **asdict(self),
+            "own": dict(self.own),
+            "uniform": dict(self.uniform),
+            "changed": self.changed,
+        }
 
 
 @dataclass(frozen=True)
 class Evaluation(StudyResult):
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
-    `tests` names the tests behind the marks of each table, by judgement (human column and reading) and statistic;
-    `pools` are the data and the scores, one pair per human column.
+    `tests` names the tests behind the marks of each table, by judgement (human column and reading)
+    and statistic; `pools` are the data and the scores, one pair per human column.
     """
 
     agreements: tuple[Agreement, ...]
@@ -152,13 +179,19 @@ class Evaluation(StudyResult):
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one row per metric, human column, statistic and group, the mean last."""
         for agreement in self.agreements:
-            about = {"metric": agreement.label, "human": agreement.judgement, "statistic": agreement.statistic}
+            about = {
+                "metric": agreement.label,
+                "human": agreement.judgement,
+                "statistic": agreement.statistic,
+            }
             for group, figure in [*agreement.groups.items(), ("mean", agreement.mean)]:
                 yield {**about, "group": group, **figure.to_dict()}
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
-        """The agreements that belong in one table: same human column and reading, same statistic."""
+        """The agreements that belong in one table: same human column and reading, same
+        statistic.
+        """
         by_table: dict[tuple[str, str], list[Agreement]] = {}
         for agreement in self.agreements:
             by_table.setdefault((agreement.judgement, agreement.statistic), []).append(agreement)
@@ -167,7 +200,10 @@ class Evaluation(StudyResult):
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: the results of the design, and beside them how they were tested."""
         study: dict[str, Any] = {
-            **{name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha")},
+            **{
+                name: getattr(self.resampling, name)
+                for name in ("seed", "resamples", "confidence", "alpha")
+            },
             "standings": [
                 _standing_record(table, self.tests.get((table[0].judgement, table[0].statistic)))
                 for table in self.tables
@@ -185,7 +221,9 @@ class Evaluation(StudyResult):
 
 
 def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return the means of a table with intervals and, if there are several metrics, which are best and tied."""
+    """Return the means of a table with intervals and, if there are several metrics, which are best
+    and tied.
+    """
     record: dict[str, Any] = {
         "human": table[0].judgement,
         "statistic": table[0].statistic,
@@ -194,19 +232,29 @@ def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None
         "mean": [agreement.mean.to_dict("value", "low", "high") for agreement in table],
     }
     columns = {
-        name: [agreement.groups.get(name, agreement.mean) for agreement in table] for name in (*table[0].groups, MEAN)
+        name: [agreement.groups.get(name, agreement.mean) for agreement in table]
+        for name in (*table[0].groups, MEAN)
     }
 
     def marked(mark: str) -> dict[str, list[str]]:
         return {
-            name: [agreement.label for agreement, figure in zip(table, figures, strict=True) if figure.mark == mark]
+            name: [
+                agreement.label
+                for agreement, figure in zip(table, figures, strict=True)
+                if figure.mark == mark
+            ]
             for name, figures in columns.items()
         }
 
     if len(table) > 1:
-        record |= {"best": {name: labels[0] for name, labels in marked("best").items()}, "tied": marked("tied")}
+        record |= {
+            "best": {name: labels[0] for name, labels in marked("best").items()},
+            "tied": marked("tied"),
+        }
         record["tests"] = dict(tests or {})
-        record["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
+        record["p_values"] = {
+            name: [figure.p_value for figure in figures] for name, figures in columns.items()
+        }
     return record
 
 
@@ -214,12 +262,14 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
     first = table[0]
     groups = list(first.groups)
     title = (
-        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
+        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with "
+        f"{first.judgement}, {first.level} level"
     )
     columns = [*groups, "mean"] if len(groups) > 1 else groups
     turned = len(groups) > WIDE
     digits = {
-        name: figure_digits(agreement.groups.get(name, agreement.mean) for agreement in table) for name in columns
+        name: figure_digits(agreement.groups.get(name, agreement.mean) for agreement in table)
+        for name in columns
     }
     rows = tuple(
         (
@@ -230,10 +280,17 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
         for agreement in table
     )
     counts = {figure.n for figure in first.groups.values()}
-    head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in columns]
+    head = [
+        f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name
+        for name in columns
+    ]
     sheet = Sheet(
         title,
-        ("metric", *head, *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"])),
+        (
+            "metric",
+            *head,
+            *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"]),
+        ),
         rows,
         notes=(_describe_counts(first), *(_list_notes(evaluation) if last else ())),
         signatures=tuple(agreement.signature for agreement in table),
@@ -247,18 +304,25 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
 
 
 def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
-    """Yield a sentence on which metric agrees best with people, and which ones do not differ significantly."""
+    """Yield a sentence on which metric agrees best with people, and which ones do not differ
+    significantly.
+    """
     best = next((agreement for agreement in table if agreement.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
     tied = [agreement.label for agreement in table if agreement.mean.mark == "tied"]
-    worse = [agreement.label for agreement in table if agreement is not best and agreement.mean.mark != "tied"]
+    worse = [
+        agreement.label
+        for agreement in table
+        if agreement is not best and agreement.mean.mark != "tied"
+    ]
     people = "people" if best.judgement == "human" else best.judgement
     value = best.mean.with_interval(figure_digits(agreement.mean for agreement in table))
     if higher_is_better(best.statistic) and all(agreement.mean.value < 0 for agreement in table):
         yield (
             f"Every metric anti-correlates with {people} ({best.statistic} {value} at the best): "
-            "either higher is worse in these judgements (--switch higher_is_better=no, or =yes where it was no), or "
+            "either higher is worse in these judgements (--switch higher_is_better=no, or =yes "
+            "where it was no), or "
             "scores and judgements do not belong together. Nothing is ranked."
         )
         return
@@ -295,9 +359,16 @@ def _describe_ties(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
         return ""
     tests = evaluation.tests[table[0].judgement, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]
-    test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
+    test = (
+        f"{groups} in a group, {mean} of the mean"
+        if groups != mean and len(table[0].groups) > 1
+        else groups
+    )
     pairs = len(table) * (len(table) - 1) // 2
-    how = f"two-sided, {tests['correction']} over {pairs} pair{'s' * (pairs != 1)}, p > {evaluation.resampling.alpha:g}"
+    how = (
+        f"two-sided, {tests['correction']} over {pairs} pair{'s' * (pairs != 1)}, p > "
+        f"{evaluation.resampling.alpha:g}"
+    )
     return f"not significantly {worse_than_best(table[0].statistic)} the best ({test}; {how})"
 
 
@@ -329,28 +400,32 @@ def evaluate(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Evaluation:
-    """Measure how well metrics agree with human judgements: one result per metric, human column and statistic.
+    """Measure how well metrics agree with human judgements: one result per metric, human column and
+    statistic.
 
-    Args:
-        task: Which judgements of which data, and which statistics.
-        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
-        setup: Settings, language and model that all of them share.
-        uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
-        scores: Scores from files, which take part as metrics do.
-        resampling: Resamples, confidence, alpha, seed and test.
-        run: The cache, and whom to tell.
+    Args: task: Which judgements of which data, and which statistics. metrics: NAME, NAME@PROFILE,
+        'NAME[axis.field=value]', or a lexical metric. setup: Settings, language and model that all
+        of them share. uniform_units: Give every metric the same units and weights, and tell whether
+        that changes their order. scores: Scores from files, which take part as metrics do.
+        resampling: Resamples, confidence, alpha, seed and test. run: The cache, and whom to tell.
     """
     if metrics or not scores:
         check_names(metrics, setup)
     if not isinstance(task, Task):
-        raise UsageError(f"evaluate: expected a Task, such as Task('wmt17', DIRECTORY), got {task!r}")
+        raise UsageError(
+            f"evaluate: expected a Task, such as Task('wmt17', DIRECTORY), got {task!r}"
+        )
     datasets = task.open(resampling.seed)
     statistics = [task.statistics(dataset, errors=True, segments=True) for dataset in datasets]
     run.tell(datasets)
-    outside = [[judged_scores(given_scores, dataset) for given_scores in scores] for dataset in datasets]
+    outside = [
+        [judged_scores(given_scores, dataset) for given_scores in scores] for dataset in datasets
+    ]
     sets = ((), UNIFORM_UNITS) if uniform_units else ((),)
     halves = [
-        load_variants(metrics, setup, references=datasets[0].references, last=changes) for changes in sets if metrics
+        load_variants(metrics, setup, references=datasets[0].references, last=changes)
+        for changes in sets
+        if metrics
     ]
     check_distinct_names(scores, [variant.label for half in halves for variant in half])
     with ScoreBook(run) as book:
@@ -358,7 +433,9 @@ def evaluate(
             (
                 dataset,
                 _append_outside(
-                    book.scores([variant for half in halves for variant in half], dataset), outside_scores, len(metrics)
+                    book.scores([variant for half in halves for variant in half], dataset),
+                    outside_scores,
+                    len(metrics),
                 ),
             )
             for dataset, outside_scores in zip(datasets, outside, strict=True)
@@ -369,9 +446,15 @@ def evaluate(
 def _append_outside(
     scores: Sequence[VariantScores], outside_scores: Sequence[VariantScores], size: int
 ) -> list[VariantScores]:
-    """Insert the scores of files after every `size` variants, so that both halves are compared with them."""
+    """Insert the scores of files after every `size` variants, so that both halves are compared with
+    them.
+    """
     starts = range(0, len(scores), size) if scores else (0,)
-    return [variant_scores for start in starts for variant_scores in (*scores[start : start + size], *outside_scores)]
+    return [
+        variant_scores
+        for start in starts
+        for variant_scores in (*scores[start : start + size], *outside_scores)
+    ]
 
 
 def assess(
@@ -383,8 +466,8 @@ def assess(
 ) -> Evaluation:
     """Evaluate scores that were computed before.
 
-    `doubled`: the second half of the variants of each pool are the first with uniform units; they are what is
-    reported, and the first half gives the order they are compared with.
+    `doubled`: the second half of the variants of each pool are the first with uniform units; they
+    are what is reported, and the first half gives the order they are compared with.
     """
     agreements: list[Agreement] = []
     warnings = list(dict.fromkeys(line for dataset, _ in pools for line in dataset.warnings))
@@ -401,19 +484,30 @@ def assess(
             warnings += [line for line in notes if line not in warnings]
             if doubled:
                 own = _compute_agreements(dataset, scores[:half], name, resampling)[0]
-                orders.append(MetricOrder(dataset.judgement, name, _rank_metrics(own), _rank_metrics(rows)))
-    return Evaluation(tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), reported)
+                orders.append(
+                    MetricOrder(dataset.judgement, name, _rank_metrics(own), _rank_metrics(rows))
+                )
+    return Evaluation(
+        tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), reported
+    )
 
 
 def _compute_agreements(
     dataset: Judged, scores: Sequence[VariantScores], statistic: str, resampling: Resampling
 ) -> tuple[list[Agreement], dict[str, str], list[str]]:
     """Return one row per variant, the tests behind the marks, and notes for the user."""
-    table = agreement_table(dataset, scores, statistic, resamples=resampling.resamples, seed=resampling.seed)
+    table = agreement_table(
+        dataset, scores, statistic, resamples=resampling.resamples, seed=resampling.seed
+    )
     require_defined(table, dataset)
-    higher, numbers = higher_is_better(statistic), {name: k for k, name in enumerate(dataset.groups)}
+    higher, numbers = (
+        higher_is_better(statistic),
+        {name: k for k, name in enumerate(dataset.groups)},
+    )
     stands = {
-        name: standing(column, higher=higher, test_name=resampling.test, seed=resampling.seed + numbers[name])
+        name: standing(
+            column, higher=higher, test_name=resampling.test, seed=resampling.seed + numbers[name]
+        )
         for name, column in table.columns.items()
     }
     mean = table.mean
@@ -429,7 +523,10 @@ def _compute_agreements(
             level=dataset.level,
             human=dataset.human,
             statistic=statistic,
-            groups={name: figure(column, stands[name], k, resampling) for name, column in table.columns.items()},
+            groups={
+                name: figure(column, stands[name], k, resampling)
+                for name, column in table.columns.items()
+            },
             mean=figure(mean, overall, k, resampling),
             excluded={**dataset.excluded, **left_out},
             reading=dataset.reading,
@@ -437,7 +534,9 @@ def _compute_agreements(
         for k, variant_scores in enumerate(scores)
     ]
     used = " or ".join(sorted({column_standing.test for column_standing in stands.values()}))
-    correction = " or ".join(sorted({column_standing.correction for column_standing in (*stands.values(), overall)}))
+    correction = " or ".join(
+        sorted({column_standing.correction for column_standing in (*stands.values(), overall)})
+    )
     return rows, {"groups": used, MEAN: overall.test, "correction": correction}, table.notes
 
 
@@ -446,7 +545,8 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
     value = float(column.values[index])
     bounds = percentiles(np.asarray(column.draws[index]), resampling.confidence)
     if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
-        bounds = None  # too few items: resamples of four systems lie on a line more often than the four do
+        # too few items: resamples of four systems lie on a line more often than the four do
+        bounds = None
     low, high = bounds if bounds is not None else (None, None)
     mark = stands.mark(index, resampling.alpha) if len(column.values) > 1 else ""
     return Figure(value, low, high, column.n, mark, float(stands.p_values[index]))

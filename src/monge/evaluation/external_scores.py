@@ -1,4 +1,6 @@
-"""Scores that come from a file instead of a metric of ours: they take part in tables and tests as a metric does."""
+"""Scores that come from a file instead of a metric of ours: they take part in tables and tests as a
+metric does.
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,26 @@ class Outside:
 
 def check_distinct_names(score_files: Sequence[GivenScores], labels: Sequence[str]) -> None:
     """Raise if scores of a file have the name of a metric of the run."""
-    duplicate = next((score_file.name for score_file in score_files if score_file.name in labels), None)
+    duplicate = next(
+        (score_file.name for score_file in score_files if score_file.name in labels), None
+    )
     if duplicate is not None:
-        raise UsageError(f"--scores {duplicate}=… has the name of a metric of this run; give it another name")
+        raise UsageError(
+            f"--scores {duplicate}=… has the name of a metric of this run; give it another name"
+        )
 
 
 def signature_of(given_scores: GivenScores, digest: str) -> Signature:
-    """Return `scores:NAME#DIGEST`: the digest is that of the scores that were used, each with its system and id."""
+    """Return `scores:NAME#DIGEST`: the digest is that of the scores that were used, each with its
+    system and id.
+    """
     return Signature((("scores", f"{quoted(given_scores.name)}#{digest}"),))
 
 
 def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
-    """Return the scores of a file on every group of a data set; a system's is the mean of its segments'."""
+    """Return the scores of a file on every group of a data set; a system's is the mean of its
+    segments'.
+    """
     groups = {name: group.segments for name, group in dataset.groups.items()}
     scores, digest = given_scores.of(groups)
     signature = signature_of(given_scores, digest)
@@ -50,7 +60,10 @@ def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
         Outside(given_scores.name),
         {
             name: RowScores(
-                scores[name], _average_systems(rows, scores[name]), signature, given_scores.higher_is_better
+                scores[name],
+                _average_systems(rows, scores[name]),
+                signature,
+                given_scores.higher_is_better,
             )
             for name, rows in groups.items()
         },
@@ -70,5 +83,7 @@ def scores_by_system(
     """Return the scores [systems, items] of systems with the same items, and their signature."""
     scores, digest = given_scores.of({"": rows})
     places = {(row.system, row.id): k for k, row in enumerate(rows)}
-    order = [[places[row.system, row.id] for row in system_rows] for system_rows in by_system.values()]
+    order = [
+        [places[row.system, row.id] for row in system_rows] for system_rows in by_system.values()
+    ]
     return scores[""][np.array(order)], str(signature_of(given_scores, digest))

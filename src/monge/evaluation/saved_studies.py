@@ -24,8 +24,12 @@ def comparison_of(data: Mapping[str, Any]) -> Comparison:
             for pair in row["pairs"]
         )
         systems = tuple(SystemScore(**system) for system in row["systems"])
-        standings.append(Standings(**same, label=row.get("label", row["metric"]), systems=systems, pairs=pairs))
-    how = {name: data["study"][name] for name in ("seed", "resamples", "confidence", "alpha", "test")}
+        standings.append(
+            Standings(**same, label=row.get("label", row["metric"]), systems=systems, pairs=pairs)
+        )
+    how = {
+        name: data["study"][name] for name in ("seed", "resamples", "confidence", "alpha", "test")
+    }
     return Comparison(tuple(standings), Resampling(**how))
 
 
@@ -38,11 +42,18 @@ def evaluation_of(data: Mapping[str, Any]) -> Evaluation:
         tests[table["human"], table["statistic"]] = table.get("tests", {})
         agreements += [_read(next(rows), table, k) for k in range(len(table["metrics"]))]
     orders = [
-        MetricOrder(order["human"], order["statistic"], tuple(order["own"].items()), tuple(order["uniform"].items()))
+        MetricOrder(
+            order["human"],
+            order["statistic"],
+            tuple(order["own"].items()),
+            tuple(order["uniform"].items()),
+        )
         for order in how.get("orders", ())
     ]
     same = {name: how[name] for name in ("seed", "resamples", "confidence", "alpha")}
-    return Evaluation(tuple(agreements), Resampling(**same), tests, tuple(how["warnings"]), tuple(orders))
+    return Evaluation(
+        tuple(agreements), Resampling(**same), tests, tuple(how["warnings"]), tuple(orders)
+    )
 
 
 def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement:
@@ -53,10 +64,15 @@ def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement
         best, tied = table.get("best", {}).get(name), table.get("tied", {}).get(name, ())
         mark = "best" if best == label else "tied" * (label in tied)
         p = table.get("p_values", {}).get(name)
-        return Figure(plain["value"], plain["low"], plain["high"], n, mark, 1.0 if p is None else p[k])
+        return Figure(
+            plain["value"], plain["low"], plain["high"], n, mark, 1.0 if p is None else p[k]
+        )
 
     groups = {name: read(name, record, record["n"]) for name, record in row["groups"].items()}
-    same = {name: row[name] for name in ("metric", "signature", "dataset", "text", "level", "human", "statistic")}
+    same = {
+        name: row[name]
+        for name in ("metric", "signature", "dataset", "text", "level", "human", "statistic")
+    }
     return Agreement(
         **same,
         label=label,

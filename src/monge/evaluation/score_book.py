@@ -1,8 +1,10 @@
-"""The score book: scores of variants on judged texts, from one encoding pass, computed once and shared.
+"""The score book: scores of variants on judged texts, from one encoding pass, computed once and
+shared.
 
-Statistics (idf, means) are fitted per group, except where groups are topics with a few references each: there the
-whole data set is the corpus. At segment level the judged outputs of a group are one system, so that a metric which
-fits the hypothesis side fits it from the group; at system level each system is one.
+Statistics (idf, means) are fitted per group, except where groups are topics with a few references
+each: there the whole data set is the corpus. At segment level the judged outputs of a group are one
+system, so that a metric which fits the hypothesis side fits it from the group; at system level each
+system is one.
 """
 
 from __future__ import annotations
@@ -26,8 +28,12 @@ from monge.types import Array, Result, Segment, Signature
 Corpora = Mapping[str, Iterable[str]]
 Progress = Callable[[int], None]
 Rows = tuple[Segment, ...]
-RemoteScorer = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
-"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of each finished pass."""
+RemoteScorer = Callable[
+    [Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]
+]
+"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of
+each finished pass.
+"""
 TOPICS = ("topic",)
 """Kinds of groups that have too few texts to fit statistics from."""
 
@@ -36,8 +42,9 @@ TOPICS = ("topic",)
 class Run:
     """How a study runs: the cache directory, and the functions that are told of its progress.
 
-    `progress` is called with the number of segments done, `opened` with what was read, before anything is scored.
-    `elsewhere` scores passes other than here, by workers of a cluster; nothing is kept of them.
+    `progress` is called with the number of segments done, `opened` with what was read, before
+    anything is scored. `elsewhere` scores passes other than here, by workers of a cluster; nothing
+    is kept of them.
     """
 
     cache: str | Path | None = None
@@ -58,8 +65,9 @@ QUIET = Run()
 class RowScores:
     """The scores of some rows by one variant.
 
-    `segments` [n] in the order of the rows, `systems` the score of each system: the metric's corpus score where it has
-    one, else the mean; `flagged` counts the fallbacks that were taken, `work` what the pass cost.
+    `segments` [n] in the order of the rows, `systems` the score of each system: the metric's corpus
+    score where it has one, else the mean; `flagged` counts the fallbacks that were taken, `work`
+    what the pass cost.
     """
 
     segments: Array
@@ -97,7 +105,11 @@ class VariantScores:
     @property
     def signature(self) -> str:
         """One signature for all groups."""
-        return str(_join_signatures({name: row_scores.signature for name, row_scores in self.groups.items()}))
+        return str(
+            _join_signatures(
+                {name: row_scores.signature for name, row_scores in self.groups.items()}
+            )
+        )
 
     @property
     def higher_is_better(self) -> bool:
@@ -117,12 +129,15 @@ class VariantScores:
     def signed(self, name: str, group: Group, *, by_segment: bool = False) -> Array:
         """Return the scores to compare with the human judgements of a group, higher for better.
 
-        They are the scores of systems if systems are judged, unless `by_segment` asks for those of segments.
+        They are the scores of systems if systems are judged, unless `by_segment` asks for those of
+        segments.
         """
         row_scores = self.groups[name]
         values = row_scores.segments
         if group.systems is not None and not by_segment:
-            values = np.array([row_scores.systems[system] for system in group.systems], dtype=np.float64)
+            values = np.array(
+                [row_scores.systems[system] for system in group.systems], dtype=np.float64
+            )
         return values if row_scores.higher_is_better else -values
 
 
@@ -147,22 +162,33 @@ class ScoreBook:
     def scores(
         self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
     ) -> list[VariantScores]:
-        """Score the data set by every variant; `corpora` are idf corpora by the name that variants give them."""
+        """Score the data set by every variant; `corpora` are idf corpora by the name that variants
+        give them.
+        """
         by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
         parts = [
-            (part, tuple(row for group_rows in part.values() for row in group_rows)) for part in _corpus_groups(dataset)
+            (part, tuple(row for group_rows in part.values() for row in group_rows))
+            for part in _corpus_groups(dataset)
         ]
         if self._run.elsewhere is not None:
-            self._score_remotely(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
+            self._score_remotely(
+                self._run.elsewhere, variants, [rows for _, rows in parts], corpora
+            )
         for part, rows in parts:
-            for by_group, page in zip(by_variant, self.of_rows(variants, rows, corpora=corpora), strict=True):
-                by_group.update(_split_by_group(page, part) if len(part) > 1 else {next(iter(part)): page})
+            for by_group, page in zip(
+                by_variant, self.of_rows(variants, rows, corpora=corpora), strict=True
+            ):
+                by_group.update(
+                    _split_by_group(page, part) if len(part) > 1 else {next(iter(part)): page}
+                )
         return [
             VariantScores(variant, {name: by_group[name] for name in dataset.groups})
             for variant, by_group in zip(variants, by_variant, strict=True)
         ]
 
-    def of_rows(self, variants: Sequence[Variant], rows: Rows, *, corpora: Corpora | None = None) -> list[RowScores]:
+    def of_rows(
+        self, variants: Sequence[Variant], rows: Rows, *, corpora: Corpora | None = None
+    ) -> list[RowScores]:
         """Return the scores of rows by every variant; those of vectors share one encoding pass."""
         missing = [variant for variant in variants if (rows, id(variant.metric)) not in self._pages]
         passes = [
@@ -180,16 +206,23 @@ class ScoreBook:
                 id(variant.metric): variant for variant in variants_in_pass
             }  # an id must not outlive its metric
             self._pages |= {
-                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+                (rows, id(variant.metric)): page
+                for variant, page in zip(variants_in_pass, pages, strict=True)
             }
         return [self._pages[rows, id(variant.metric)] for variant in variants]
 
     def _score_rows(
-        self, variants: Sequence[Variant], rows: Rows, corpora: Corpora | None, progress: Progress | None
+        self,
+        variants: Sequence[Variant],
+        rows: Rows,
+        corpora: Corpora | None,
+        progress: Progress | None,
     ) -> list[RowScores]:
         metrics = [variant.metric for variant in variants]
         idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
-        results = api.score_segments(metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch)
+        results = api.score_segments(
+            metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch
+        )
         return self._read_results(variants, rows, results)
 
     def _score_remotely(
@@ -199,18 +232,25 @@ class ScoreBook:
         row_groups: Sequence[Rows],
         corpora: Corpora | None,
     ) -> None:
-        """Score all that is missing remotely: one pass per group of rows and metrics that share an encoder."""
+        """Score all that is missing remotely: one pass per group of rows and metrics that share an
+        encoder.
+        """
         passes = []
         for rows in row_groups:
             shared: dict[tuple[object, ...], list[Variant]] = {}
             for variant in variants:
                 if (rows, id(variant.metric)) not in self._pages:
                     readers = tuple(
-                        getattr(member, "reader", None) for member in variant.metric.scorer.members.values()
+                        getattr(member, "reader", None)
+                        for member in variant.metric.scorer.members.values()
                     )
                     shared.setdefault((variant.spread, *readers), []).append(variant)
             passes += [
-                (variants_in_pass, rows, _split_references(rows) if variants_in_pass[0].spread else rows)
+                (
+                    variants_in_pass,
+                    rows,
+                    _split_references(rows) if variants_in_pass[0].spread else rows,
+                )
                 for variants_in_pass in shared.values()
             ]
         requests = [
@@ -225,12 +265,15 @@ class ScoreBook:
                 pages = [_mean_over_references(page, rows) for page in pages]
             self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
             self._pages |= {
-                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+                (rows, id(variant.metric)): page
+                for variant, page in zip(variants_in_pass, pages, strict=True)
             }
             if self._run.progress is not None:
                 self._run.progress(len(rows) // max(share, 1))
 
-    def _read_results(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
+    def _read_results(
+        self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]
+    ) -> list[RowScores]:
         """Return the results of a pass as the scores of its rows."""
         places = _index_systems(rows)
         row_scores = []
@@ -243,7 +286,9 @@ class ScoreBook:
                 RowScores(
                     segments,
                     {result.system: result.score for result in variant_results},
-                    _join_signatures({result.system: result.signature for result in variant_results}),
+                    _join_signatures(
+                        {result.system: result.signature for result in variant_results}
+                    ),
                     variant_results[0].higher_is_better,
                     _sum_counts(result.run.get("flagged", {}) for result in variant_results),
                     variant_results[0].work,
@@ -254,19 +299,27 @@ class ScoreBook:
 
 def _split_references(rows: Rows) -> Rows:
     """Return one row per reference of every row."""
-    return tuple(replace(row, references=references) for row in rows for references in _list_references(row))
+    return tuple(
+        replace(row, references=references) for row in rows for references in _list_references(row)
+    )
 
 
 def _list_references(row: Segment) -> list[tuple[str, ...]]:
-    """Return the references of a row one by one; a row that has none, but a source, stays as it is."""
+    """Return the references of a row one by one; a row that has none, but a source, stays as
+    it is.
+    """
     return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
-    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the references of each."""
+    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the
+    references of each.
+    """
     owners = np.repeat(np.arange(len(rows)), [len(_list_references(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
-    systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
+    systems = {
+        system: float(segments[places].mean()) for system, places in _index_systems(rows).items()
+    }
     signature = Signature((*page.signature.fields, ("references", "mean")))
     return replace(page, segments=segments, systems=systems, signature=signature)
 
@@ -286,18 +339,25 @@ def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progres
 
 
 def rows_of(dataset: Judged) -> dict[str, Rows]:
-    """Return the segments of every group as they are scored: without references where the source is what is judged."""
+    """Return the segments of every group as they are scored: without references where the source is
+    what is judged.
+    """
     keep = dataset.level == "system"
 
     def row(segment: Segment) -> Segment:
         references = segment.references if dataset.against == "references" else ()
         return replace(segment, references=references, system=segment.system if keep else "")
 
-    return {name: tuple(row(segment) for segment in group.segments) for name, group in dataset.groups.items()}
+    return {
+        name: tuple(row(segment) for segment in group.segments)
+        for name, group in dataset.groups.items()
+    }
 
 
 def _corpus_groups(dataset: Judged) -> Iterator[dict[str, Rows]]:
-    """Yield the groups whose texts make one corpus: each group alone, or all if groups are topics."""
+    """Yield the groups whose texts make one corpus: each group alone, or all if groups are
+    topics.
+    """
     rows = rows_of(dataset)
     if describe(dataset.dataset).groups in TOPICS:
         yield rows
@@ -313,14 +373,18 @@ def _index_systems(rows: Sequence[Segment]) -> dict[str, list[int]]:
 
 
 def _split_by_group(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
-    """Return the scores of one pass over several groups, by group; a system's score is the mean of its segments there.
+    """Return the scores of one pass over several groups, by group; a system's score is the mean of
+    its segments there.
 
     What the pass cost, and the fallbacks taken in it, stand with the first group.
     """
     by_group, start = {}, 0
     for name, rows in groups.items():
         segments = page.segments[start : start + len(rows)]
-        systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
+        systems = {
+            system: float(segments[places].mean())
+            for system, places in _index_systems(rows).items()
+        }
         by_group[name] = replace(page, segments=segments, systems=systems)
         if start:
             by_group[name] = replace(by_group[name], flagged={}, work={})
@@ -356,7 +420,8 @@ def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 def _join_signatures(signatures: Mapping[str, Signature]) -> Signature:
     """Return one signature for several that differ in their statistics (one fit per group).
 
-    `stats:idf=each.1a2b3c4d` reads: fitted from each group's own texts, 1a2b3c4d names all the fits together.
+    `stats:idf=each.1a2b3c4d` reads: fitted from each group's own texts, 1a2b3c4d names all the fits
+    together.
     """
     first = next(iter(signatures.values()))
     if all(signature == first for signature in signatures.values()):

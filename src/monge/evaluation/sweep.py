@@ -1,4 +1,6 @@
-"""Try a setting at many values: chosen on development data, reported on test data, never the same."""
+"""Try a setting at many values: chosen on development data, reported on test data, never the
+same.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ TIES_NAMED = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One metric at every point on the development data, the chosen point, and its agreement on the test data."""
+    """One metric at every point on the development data, the chosen point, and its agreement on the
+    test data.
+    """
 
     metric: str
     points: tuple[Agreement, ...]
@@ -45,7 +49,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over all metrics."""
+    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over
+    all metrics.
+    """
 
     variations: tuple[Variation, ...]
     points: tuple[tuple[str, ...], ...]
@@ -59,7 +65,8 @@ class Sweep:
     def means(self) -> list[float]:
         """The mean over metrics of the agreement at every point."""
         return [
-            sum(curve.points[k].mean.value for curve in self.curves) / len(self.curves) for k in range(len(self.points))
+            sum(curve.points[k].mean.value for curve in self.curves) / len(self.curves)
+            for k in range(len(self.points))
         ]
 
     @property
@@ -80,7 +87,10 @@ class Sweep:
             "test": self.test,
             "seed": self.resampling.seed,
             "resamples": self.resampling.resamples,
-            "together": {"point": list(self.points[self.together]), "mean": self.means[self.together]},
+            "together": {
+                "point": list(self.points[self.together]),
+                "mean": self.means[self.together],
+            },
             "curves": [
                 {
                     "metric": curve.metric,
@@ -102,11 +112,17 @@ class Sweep:
 
     @property
     def verdict(self) -> list[str]:
-        """Which value is best for every metric, which others cannot be told apart from it, and how it does on the
-        test data.
+        """Which value is best for every metric, which others cannot be told apart from it, and how
+        it does on the test data.
         """
-        targets = ", ".join(variation.target for variation in self.variations) if len(self.variations) == 1 else ""
-        return [self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves]
+        targets = (
+            ", ".join(variation.target for variation in self.variations)
+            if len(self.variations) == 1
+            else ""
+        )
+        return [
+            self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves
+        ]
 
     def _describe_curve(self, curve: Curve, prefix: str) -> str:
         best = curve.points[curve.chosen]
@@ -117,71 +133,102 @@ class Sweep:
             if agreement.mean.mark == "tied" and k != curve.chosen
         ]
         text = (
-            f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on {self.development} "
+            f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on "
+            f"{self.development} "
             f"({directed(best.statistic)} {mean})"
         )
         if tied:
             rest = (
                 f"; {listed(tied)} cannot be told apart from it"
                 if len(tied) <= TIES_NAMED
-                else (f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told apart from it")
+                else (
+                    f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told "
+                    f"apart from it"
+                )
             )
         else:
             rest = ", and that is more than chance" if len(curve.points) > 1 else ""
         tried = ""
         if curve.test is not None:
-            tried = f" On {self.test} it reaches {curve.test.mean.with_interval(figure_digits([curve.test.mean]))}."
+            tried = (
+                f" On {self.test} it reaches "
+                f"{curve.test.mean.with_interval(figure_digits([curve.test.mean]))}."
+            )
         return f"{text}{rest}.{tried}"
 
     def _curve_sheet(self, curve: Curve) -> Sheet:
         first = curve.points[0]
         digits = _choose_digits(curve.points)
-        rows = tuple((Cell(self.named(k)), *_make_cells(agreement, digits)) for k, agreement in enumerate(curve.points))
+        rows = tuple(
+            (Cell(self.named(k)), *_make_cells(agreement, digits))
+            for k, agreement in enumerate(curve.points)
+        )
         targets = ", ".join(variation.target for variation in self.variations)
         return Sheet(
-            f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
+            f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} "
+            f"with {first.human}",
             (targets, *first.groups, "mean"),
             rows,
             tied=f"not significantly {worse_than_best(first.statistic)} the best "
-            f"(paired tests as in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
+            f"(paired tests as in evaluate, corrected over all pairs, p > "
+            f"{self.resampling.alpha:g})",
         )
 
     def _chosen_sheet(self) -> Sheet:
         tested = [curve.test for curve in self.curves if curve.test is not None]
-        head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
+        head = [
+            "metric",
+            "chosen",
+            self.development,
+            *([*tested[0].groups, "mean"] if tested else []),
+        ]
         rows, digits = [], _choose_digits(tested)
         mean_digits = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
         for curve in self.curves:
             mean = curve.points[curve.chosen].mean
-            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(mean_digits), mark="")
-            rows.append((*cells, *(_make_cells(curve.test, digits) if curve.test is not None else ())))
+            cells = (
+                Cell(curve.metric),
+                Cell(self.named(curve.chosen)),
+                replace(mean.cell(mean_digits), mark=""),
+            )
+            rows.append(
+                (*cells, *(_make_cells(curve.test, digits) if curve.test is not None else ()))
+            )
         notes = [
-            f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
+            f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed "
+            f"{self.resampling.seed}"
         ]
         if len(self.curves) > 1:
             mean_of_all = decimals(self.means[self.together])
             how_many = "both" if len(self.curves) == 2 else f"all {len(self.curves)}"
-            notes.insert(0, f"best for {how_many} metrics: {self.named(self.together)} (mean {mean_of_all})")
+            notes.insert(
+                0, f"best for {how_many} metrics: {self.named(self.together)} (mean {mean_of_all})"
+            )
         if not tested:
             notes.append("no --test data: the chosen value's score above is optimistic")
         title = f"chosen on {self.development}" + (f", tried on {self.test}" if tested else "")
         reported = tested or [curve.points[curve.chosen] for curve in self.curves]
         signatures = tuple(agreement.signature for agreement in reported)
         sentences = tuple(self.verdict)
-        return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=sentences)
+        return Sheet(
+            title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=sentences
+        )
 
 
 def _choose_digits(agreements: Sequence[Agreement]) -> dict[str, int]:
     """Return the decimals of every group and of the mean."""
     groups = agreements[0].groups if agreements else ()
-    digits = {name: figure_digits(agreement.groups[name] for agreement in agreements) for name in groups}
+    digits = {
+        name: figure_digits(agreement.groups[name] for agreement in agreements) for name in groups
+    }
     return {**digits, "mean": figure_digits(agreement.mean for agreement in agreements)}
 
 
 def _make_cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
     """Return a row of a table: groups without their intervals, the mean with it."""
     groups = (
-        replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in agreement.groups.items()
+        replace(figure.cell(digits[name]), detail="", short_detail="")
+        for name, figure in agreement.groups.items()
     )
     return [*groups, agreement.mean.cell(digits["mean"])]
 
@@ -196,7 +243,8 @@ def sweep(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sweep:
-    """Measure agreement at every point of `vary`; choose the best on development data and try it on test data.
+    """Measure agreement at every point of `vary`; choose the best on development data and try it on
+    test data.
 
     The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
     """
@@ -207,8 +255,14 @@ def sweep(
     for name in metrics:
         _check_free(name, variations)
     _check_disjoint(development, test)
-    development_sets = [dataset for task in development.split() for dataset in task.open(resampling.seed)]
-    held = [dataset for task in (test.split() if test is not None else ()) for dataset in task.open(resampling.seed)]
+    development_sets = [
+        dataset for task in development.split() for dataset in task.open(resampling.seed)
+    ]
+    held = [
+        dataset
+        for task in (test.split() if test is not None else ())
+        for dataset in task.open(resampling.seed)
+    ]
     run.tell([*development_sets, *held])
     book = ScoreBook(run)
 
@@ -221,30 +275,50 @@ def sweep(
             variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
         return variants
 
-    def agreements(task: Task, pool: tuple[Judged, Sequence[VariantScores]]) -> tuple[Agreement, ...]:
-        return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
+    def agreements(
+        task: Task, pool: tuple[Judged, Sequence[VariantScores]]
+    ) -> tuple[Agreement, ...]:
+        return assess(
+            [pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling
+        ).agreements
 
     with book:
         dataset, scores = _score_pool(
-            book, partial(load_points, [(name, changes) for name in metrics for changes in points]), development_sets
+            book,
+            partial(load_points, [(name, changes) for name in metrics for changes in points]),
+            development_sets,
         )
         curves = []
         for k, name in enumerate(metrics):
-            metric_agreements = agreements(development, (dataset, scores[k * len(points) : (k + 1) * len(points)]))
+            metric_agreements = agreements(
+                development, (dataset, scores[k * len(points) : (k + 1) * len(points)])
+            )
             curves.append(
                 Curve(
                     name,
                     metric_agreements,
-                    _best([agreement.mean.value for agreement in metric_agreements], metric_agreements[0].statistic),
+                    _best(
+                        [agreement.mean.value for agreement in metric_agreements],
+                        metric_agreements[0].statistic,
+                    ),
                 )
             )
         if test is not None:
-            chosen = partial(load_points, [(curve.metric, points[curve.chosen]) for curve in curves])
+            chosen = partial(
+                load_points, [(curve.metric, points[curve.chosen]) for curve in curves]
+            )
             tried = agreements(test, _score_pool(book, chosen, held))
-            curves = [replace(curve, test=test_agreement) for curve, test_agreement in zip(curves, tried, strict=True)]
-    warnings = tuple(dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings))
+            curves = [
+                replace(curve, test=test_agreement)
+                for curve, test_agreement in zip(curves, tried, strict=True)
+            ]
+    warnings = tuple(
+        dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings)
+    )
     tested = test.dataset if test is not None else None
-    return Sweep(variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings)
+    return Sweep(
+        variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings
+    )
 
 
 def _score_pool(
@@ -266,7 +340,9 @@ def _check_free(name: str, variations: Sequence[Variation]) -> None:
     inner = split_name(name)[1]
     for varied in variations:
         if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
-            raise UsageError(f"{name} fixes {varied.target}, which varies; leave it out of the bracket")
+            raise UsageError(
+                f"{name} fixes {varied.target}, which varies; leave it out of the bracket"
+            )
 
 
 def _check_disjoint(development: Task, test: Task | None) -> None:
@@ -277,5 +353,6 @@ def _check_disjoint(development: Task, test: Task | None) -> None:
     for name in test.dataset.split("+"):
         if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
             raise UsageError(
-                f"{name} is development data: a value chosen on it must be tried on other data (--test ANOTHER)"
+                f"{name} is development data: a value chosen on it must be tried on other data "
+                f"(--test ANOTHER)"
             )

@@ -1,7 +1,8 @@
 """A task: which judgements of which texts, and which question is asked of them.
 
-Whatever was judged (scores of segments, rankings of pairs, scores of systems), a statistic is a function of how often
-each item was drawn, so values, intervals and paired tests of every kind come from the same draws.
+Whatever was judged (scores of segments, rankings of pairs, scores of systems), a statistic is a
+function of how often each item was drawn, so values, intervals and paired tests of every kind come
+from the same draws.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ RANKING_STATISTICS = ("tau10", "tau13", "tau14")
 PAIRWISE, SOFT = "pairwise_accuracy", "soft_pairwise_accuracy"
 SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
 AVERAGED, _BY = ("item", "system"), "_by_"
-"""What a statistic may be averaged over, `pearson_by_item`: within items between systems, or the other way round."""
+"""What a statistic may be averaged over, `pearson_by_item`: within items between systems, or the
+other way round.
+"""
 _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
 
@@ -48,17 +51,14 @@ _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 class Task:
     """The judgements to compare with, and the statistics to compute.
 
-    Attributes:
-        dataset: A data set's name, or `table` for a table of your own; `wmt15+wmt16` joins two where a study can.
-        data: The directory of the published files, or the table.
-        pairs: The groups wanted; `*-en` works; all by default.
-        level: `segment` or `system`.
-        human: Human columns; the data set's own by default.
-        text: `raw` or `tokenised`.
-        switches: What else the data set's file lets one choose; several choices are several readings.
-        sample: So many source segments of each group, drawn with the seed of the study, instead of all.
-        statistic: Names of statistics; the data set's own by default.
-        columns: For `table`: role -> column, where the names of columns do not tell their roles.
+    Attributes: dataset: A data set's name, or `table` for a table of your own; `wmt15+wmt16` joins
+        two where a study can. data: The directory of the published files, or the table. pairs: The
+        groups wanted; `*-en` works; all by default. level: `segment` or `system`. human: Human
+        columns; the data set's own by default. text: `raw` or `tokenised`. switches: What else the
+        data set's file lets one choose; several choices are several readings. sample: So many
+        source segments of each group, drawn with the seed of the study, instead of all. statistic:
+        Names of statistics; the data set's own by default. columns: For `table`: role -> column,
+        where the names of columns do not tell their roles.
     """
 
     dataset: str
@@ -74,35 +74,55 @@ class Task:
 
     def open(self, seed: int = SEED) -> list[Judged]:
         """Open the judgements: one data set per human column and reading."""
-        humans: Sequence[str | None] = [self.human] if self.human is None or isinstance(self.human, str) else self.human
+        humans: Sequence[str | None] = (
+            [self.human] if self.human is None or isinstance(self.human, str) else self.human
+        )
         same = {name: getattr(self, name) for name in ("pairs", "level", "text", "columns")}
         datasets = []
         for human in humans:
             for reading, chosen in readings(self.switches):
                 opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
                 datasets.append(replace(opened, reading=reading))
-        return datasets if self.sample is None else [sampled(dataset, self.sample, seed) for dataset in datasets]
+        return (
+            datasets
+            if self.sample is None
+            else [sampled(dataset, self.sample, seed) for dataset in datasets]
+        )
 
     def split(self) -> list[Task]:
         """Return a task for each of the data sets that the name joins."""
         return [replace(self, dataset=name) for name in self.dataset.split("+")]
 
-    def statistics(self, dataset: Judged, *, errors: bool = False, segments: bool = False) -> list[str]:
+    def statistics(
+        self, dataset: Judged, *, errors: bool = False, segments: bool = False
+    ) -> list[str]:
         """Return the names of the statistics for a data set; see `named`."""
-        requested = [self.statistic] if isinstance(self.statistic, str) else list(self.statistic or ())
+        requested = (
+            [self.statistic] if isinstance(self.statistic, str) else list(self.statistic or ())
+        )
         names = (
-            named(name, dataset.kind, errors=errors, segments=segments) for name in requested or [dataset.statistic]
+            named(name, dataset.kind, errors=errors, segments=segments)
+            for name in requested or [dataset.statistic]
         )
         statistics = list(dict.fromkeys(names))
         check_question(dataset, statistics)
         return statistics
 
 
-def readings(switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[tuple[str, Mapping[str, Any]]]:
+def readings(
+    switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
+) -> list[tuple[str, Mapping[str, Any]]]:
     """Return each choice of switches with the name of what differs; an only choice has no name."""
-    choices = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
-    apart = [key for key in choices[0] if any(choice.get(key) != choices[0][key] for choice in choices)]
-    return [(", ".join(f"{key}={_format_switch(choice[key])}" for key in apart), choice) for choice in choices]
+    choices = (
+        [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
+    )
+    apart = [
+        key for key in choices[0] if any(choice.get(key) != choices[0][key] for choice in choices)
+    ]
+    return [
+        (", ".join(f"{key}={_format_switch(choice[key])}" for key in apart), choice)
+        for choice in choices
+    ]
 
 
 def _format_switch(value: object) -> str:
@@ -110,13 +130,17 @@ def _format_switch(value: object) -> str:
 
 
 def target_language(group: str) -> str:
-    """Return the language of a group's hypotheses: the second of a language pair, English otherwise."""
+    """Return the language of a group's hypotheses: the second of a language pair, English
+    otherwise.
+    """
     pair = _PAIR.fullmatch(group)
     return pair[1] if pair else "en"
 
 
 def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
-    """Return groups by the language of their texts: the given one, the target of a pair, or English."""
+    """Return groups by the language of their texts: the given one, the target of a pair, or
+    English.
+    """
     groups: dict[str, list[str]] = {}
     by_language = describe(dataset.dataset).groups == "language"
     for name in dataset.groups:
@@ -132,7 +156,10 @@ def sampled(dataset: Judged, items: int, seed: int) -> Judged:
     """
     if items < 2:
         raise InvalidSetting(f"a sample needs 2 source segments or more a group, got {items}")
-    groups = {name: _sample_group(group, items, [seed, _hash_name(name)]) for name, group in dataset.groups.items()}
+    groups = {
+        name: _sample_group(group, items, [seed, _hash_name(name)])
+        for name, group in dataset.groups.items()
+    }
     return replace(dataset, groups=groups)
 
 
@@ -144,14 +171,18 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
-    drawn_ids = {ids[k] for k in np.random.default_rng(seed).choice(len(ids), size=items, replace=False)}
+    drawn_ids = {
+        ids[k] for k in np.random.default_rng(seed).choice(len(ids), size=items, replace=False)
+    }
     in_sample = np.array([segment.id in drawn_ids for segment in group.segments])
     places = np.cumsum(in_sample) - 1
     return replace(
         group,
         segments=tuple(segment for segment in group.segments if segment.id in drawn_ids),
         scores=None if group.scores is None else group.scores[in_sample],
-        rankings=None if group.rankings is None else places[group.rankings[in_sample[group.rankings].all(axis=1)]],
+        rankings=None
+        if group.rankings is None
+        else places[group.rankings[in_sample[group.rankings].all(axis=1)]],
         judgements=None if group.judgements is None else group.judgements[in_sample],
         model_scores=None if group.model_scores is None else group.model_scores[in_sample],
     )
@@ -160,7 +191,8 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
 def joined(datasets: Sequence[Judged]) -> Judged:
     """Join data sets: groups are called `wmt15/cs-en` and weighted by the rule of the first set.
 
-    Human scores are taken from the range of their set to 0..1, so that an error means the same in all of them.
+    Human scores are taken from the range of their set to 0..1, so that an error means the same in
+    all of them.
     """
     first = datasets[0]
     if len(datasets) == 1:
@@ -172,12 +204,17 @@ def joined(datasets: Sequence[Judged]) -> Judged:
             first.mean,
         ):
             raise InvalidSetting(
-                f"{first.dataset} and {other_dataset.dataset} are judged differently: they cannot be joined"
+                f"{first.dataset} and {other_dataset.dataset} are judged differently: they cannot "
+                f"be joined"
             )
     groups = {}
     for dataset in datasets:
         for name, group in dataset.groups.items():
-            scores = None if group.scores is None else _in_unit(group.scores, dataset.direction, dataset.human_range)
+            scores = (
+                None
+                if group.scores is None
+                else _in_unit(group.scores, dataset.direction, dataset.human_range)
+            )
             groups[f"{dataset.dataset}/{name}"] = replace(group, scores=scores)
     return replace(
         first,
@@ -186,7 +223,9 @@ def joined(datasets: Sequence[Judged]) -> Judged:
         human_range=(0.0, 1.0),
         groups=groups,
         excluded={
-            f"{dataset.dataset}: {why}": count for dataset in datasets for why, count in dataset.excluded.items()
+            f"{dataset.dataset}: {why}": count
+            for dataset in datasets
+            for why, count in dataset.excluded.items()
         },
         warnings=tuple(line for dataset in datasets for line in dataset.warnings),
     )
@@ -200,13 +239,15 @@ def _in_unit(scores: Array, direction: int, human_range: tuple[float, float]) ->
 
 @dataclass(frozen=True)
 class Question:
-    """A statistic on one group of n judgements of `items` source items, which are resampled with all their outputs.
+    """A statistic on one group of n judgements of `items` source items, which are resampled with
+    all their outputs.
 
-    `value` takes the scores of a metric, higher for better, and `of_counts` turns them into a function from counts
-    [b, items] to values [b]. `human` [n] is there where the statistic is of two plain vectors, for tests that need
-    them, and `item_of` [n] then has the number of each judgement's item, where items have several; `single_item`: all
-    judgements are of one item, whose outputs are resampled; `by_segment`: it takes the scores of segments although
-    systems are judged.
+    `value` takes the scores of a metric, higher for better, and `of_counts` turns them into a
+    function from counts [b, items] to values [b]. `human` [n] is there where the statistic is of
+    two plain vectors, for tests that need them, and `item_of` [n] then has the number of each
+    judgement's item, where items have several; `single_item`: all judgements are of one item, whose
+    outputs are resampled; `by_segment`: it takes the scores of segments although systems are
+    judged.
     """
 
     statistic: str
@@ -221,10 +262,11 @@ class Question:
 
 
 def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
-    """Return the name of a statistic in results; raise if the judgements or the study do not support it.
+    """Return the name of a statistic in results; raise if the judgements or the study do not
+    support it.
 
-    `errors`: whether the study knows statistics of which less is better; `segments`: whether it hands over the
-    scores of segments where systems are judged.
+    `errors`: whether the study knows statistics of which less is better; `segments`: whether it
+    hands over the scores of segments where systems are judged.
     """
     key, _, by = statistic.strip().lower().replace("-", "_").partition(_BY)
     key = SYNONYMS.get(key, key)
@@ -235,27 +277,39 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     elif key == PAIRWISE:
         key = "acc23"
     allowed = tuple(
-        name for name in _known_statistics(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT)
+        name
+        for name in _known_statistics(kind)
+        if (errors or higher_is_better(name)) and (segments or name != SOFT)
     )
     if key in allowed:
         return key
     if key == SOFT:
-        raise InvalidSetting(f"{statistic} compares systems: take it from evaluate with --level system")
+        raise InvalidSetting(
+            f"{statistic} compares systems: take it from evaluate with --level system"
+        )
     if key in STATISTICS and kind != "rankings":
         raise InvalidSetting(
-            f"{statistic} is an error, lower for better: evaluate and sweep take it, this study does not"
+            f"{statistic} is an error, lower for better: evaluate and sweep take it, this study "
+            f"does not"
         )
     if key in STATISTICS:
-        raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(allowed)}")
+        raise InvalidSetting(
+            f"{statistic} needs human scores; these are rankings, which take {', '.join(allowed)}"
+        )
     raise UnknownName("statistic", statistic, {*allowed, *SYNONYMS})
 
 
 def _name_average(statistic: str, key: str, by: str, kind: str) -> str:
     """Return the name of a statistic that is averaged over items or systems."""
     if by not in AVERAGED or key not in STATISTICS or not higher_is_better(key):
-        raise InvalidSetting(f"{statistic}: averages are STATISTIC-by-item or STATISTIC-by-system, as pearson-by-item")
+        raise InvalidSetting(
+            f"{statistic}: averages are STATISTIC-by-item or STATISTIC-by-system, as "
+            f"pearson-by-item"
+        )
     if kind in ("systems", "rankings"):
-        raise InvalidSetting(f"{statistic} averages over groups of judged segments; these are {kind}")
+        raise InvalidSetting(
+            f"{statistic} averages over groups of judged segments; these are {kind}"
+        )
     return f"{key}{_BY}{by}"
 
 
@@ -265,10 +319,14 @@ def _known_statistics(kind: str) -> tuple[str, ...]:
     return RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
 
 
-def question(group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)) -> Question:
-    """Return the statistic asked of a group; `direction` -1 says that lower human scores are better.
+def question(
+    group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)
+) -> Question:
+    """Return the statistic asked of a group; `direction` -1 says that lower human scores are
+    better.
 
-    Errors see the human scores as (score - low) / (high - low), low and high being the ends of `human_range`.
+    Errors see the human scores as (score - low) / (high - low), low and high being the ends of
+    `human_range`.
     """
     if group.rankings is not None:
         return _of_rankings(group, statistic)
@@ -276,15 +334,24 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         return _of_pairs(group, statistic, direction)
     if _BY in statistic:
         return _averaged(group, statistic, direction)
-    judgements = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
+    judgements = (
+        group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
+    )
     human, function = np.asarray(judgements * direction, dtype=np.float64), STATISTICS[statistic]
     if not higher_is_better(statistic):
         low, high = sorted(end * direction for end in human_range)
-        within(human, "human scores", "declare the range they have (switch human_range=LOW/HIGH)", ends=(low, high))
+        within(
+            human,
+            "human scores",
+            "declare the range they have (switch human_range=LOW/HIGH)",
+            ends=(low, high),
+        )
         human = _in_unit(judgements, direction, human_range)
     item_of = _shared_items(group)
     is_single_item = item_of is not None and not item_of.any()
-    item_of = None if is_single_item else item_of  # of one item nothing but its outputs can be resampled
+    item_of = (
+        None if is_single_item else item_of
+    )  # of one item nothing but its outputs can be resampled
     items = len(human) if item_of is None else int(item_of.max()) + 1
 
     def resample(scores: Array) -> OfCounts:
@@ -304,9 +371,11 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
 
 
 def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
-    """Return the number of the source item of each judged output [n]; None where every output has an item of its own.
+    """Return the number of the source item of each judged output [n]; None where every output has
+    an item of its own.
 
-    Outputs share an item if they have one id, one source text, or the same several references (of one image, say).
+    Outputs share an item if they have one id, one source text, or the same several references (of
+    one image, say).
     """
     if group.scores is None or len(group.segments) != len(group.scores):
         return None
@@ -340,7 +409,9 @@ def check_question(dataset: Judged, statistics: Sequence[str]) -> None:
 
 
 def _of_rankings(group: Group, statistic: str) -> Question:
-    """tau10, tau13 or tau14 of pairs of texts; the items of the pairs are resampled, not the pairs."""
+    """tau10, tau13 or tau14 of pairs of texts; the items of the pairs are resampled, not the
+    pairs.
+    """
     assert group.rankings is not None
     better, worse = (side.astype(np.intp) for side in group.rankings.T)
     items = np.unique([group.segments[index].id for index in better], return_inverse=True)[1]
@@ -362,15 +433,18 @@ def _of_rankings(group: Group, statistic: str) -> Question:
 
 
 def _averaged(group: Group, statistic: str, direction: int) -> Question:
-    """Return the mean of a statistic over items (between their systems) or systems (between their items).
+    """Return the mean of a statistic over items (between their systems) or systems (between their
+    items).
 
-    Items or systems where it is undefined are left out, as in mt-metrics-eval; what is averaged over is resampled.
+    Items or systems where it is undefined are left out, as in mt-metrics-eval; what is averaged
+    over is resampled.
     """
     assert group.scores is not None
     human = np.asarray(group.scores * direction, dtype=np.float64)
     plain, _, by = statistic.partition(_BY)
     labels = np.unique(
-        [segment.id if by == "item" else segment.system for segment in group.segments], return_inverse=True
+        [segment.id if by == "item" else segment.system for segment in group.segments],
+        return_inverse=True,
     )[1]
 
     def value(scores: Array) -> float:
@@ -383,7 +457,9 @@ def _averaged(group: Group, statistic: str, direction: int) -> Question:
         per_label = group_values(plain, human, scores, labels)
         is_defined = ~np.isnan(per_label)
         with np.errstate(invalid="ignore"):
-            return lambda counts: (counts[:, is_defined] @ per_label[is_defined]) / counts[:, is_defined].sum(1)
+            return lambda counts: (
+                (counts[:, is_defined] @ per_label[is_defined]) / counts[:, is_defined].sum(1)
+            )
 
     return Question(statistic, len(human), int(labels.max()) + 1, value, resample)
 
@@ -391,8 +467,8 @@ def _averaged(group: Group, statistic: str, direction: int) -> Question:
 def _of_pairs(group: Group, statistic: str, direction: int) -> Question:
     """Pairwise accuracy of scores of systems [s], or its soft form of scores of their segments [n].
 
-    Both are means over pairs of systems of an agreement that is computed once, so a resample of the systems costs a
-    weighted mean; a system drawn twice makes no pair with itself.
+    Both are means over pairs of systems of an agreement that is computed once, so a resample of the
+    systems costs a weighted mean; a system drawn twice makes no pair with itself.
     """
     assert group.systems is not None
     human = np.array(list(group.systems.values())) * direction
@@ -417,14 +493,22 @@ def _soft_agreement(group: Group, direction: int) -> Callable[[Array], Array]:
     """From scores of segments [n] to soft agreement [s, s]."""
     judgements = _judged_segments(group) * direction
     is_judged = ~np.isnan(judgements)
-    segments = [segment for segment, has_judgement in zip(group.segments, is_judged, strict=True) if has_judgement]
+    segments = [
+        segment
+        for segment, has_judgement in zip(group.segments, is_judged, strict=True)
+        if has_judgement
+    ]
     systems = {name: k for k, name in enumerate(group.systems or ())}
     items = {name: k for k, name in enumerate(dict.fromkeys(segment.id for segment in segments))}
-    places = np.array([(systems[segment.system], items[segment.id]) for segment in segments], dtype=np.intp).T
+    places = np.array(
+        [(systems[segment.system], items[segment.id]) for segment in segments], dtype=np.intp
+    ).T
     human, present = _scatter(judgements[is_judged], places, (len(systems), len(items)))
 
     def agreement(scores: Array) -> Array:
-        return soft_agreement(human, _scatter(scores[is_judged], places, human.shape)[0], present=present)
+        return soft_agreement(
+            human, _scatter(scores[is_judged], places, human.shape)[0], present=present
+        )
 
     return agreement
 
@@ -442,7 +526,9 @@ def _judged_segments(group: Group) -> Array:
 def _scatter(
     values: Array, places: npt.NDArray[np.intp], shape: tuple[int, ...]
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return values [n] averaged into [systems, items] by their places [2, n], and which cells have a value."""
+    """Return values [n] averaged into [systems, items] by their places [2, n], and which cells have
+    a value.
+    """
     total, count = np.zeros(shape), np.zeros(shape)
     np.add.at(total, tuple(places), values)
     np.add.at(count, tuple(places), 1)

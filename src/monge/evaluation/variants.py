@@ -20,14 +20,18 @@ UNIFORM_UNITS = (
     "units.specials=drop",
     "weights=uniform",
 )
-"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out, equal weights."""
+"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out,
+equal weights.
+"""
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What all variants of a study share: AXIS=VALUE changes, the target language, the model and where it runs."""
+    """What all variants of a study share: AXIS=VALUE changes, the target language, the model and
+    where it runs.
+    """
 
     settings: Sequence[str] = ()
     lang: str | None = None
@@ -36,7 +40,9 @@ class Setup:
     online: bool = False
 
     def settings_of(self, name: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the changes for one of the metrics of a study: those it has, where there are several."""
+        """Return the changes for one of the metrics of a study: those it has, where there are
+        several.
+        """
         return fitting(name, self.settings) if len(names) > 1 else tuple(self.settings)
 
 
@@ -47,7 +53,8 @@ DEFAULT_MODEL = Setup()
 class Variant:
     """A metric with its settings and its model, under the label that tells it from the others.
 
-    `spread`: its references are scored one by one and the mean is taken, because it has no such rule of its own.
+    `spread`: its references are scored one by one and the mean is taken, because it has no such
+    rule of its own.
     """
 
     label: str
@@ -81,12 +88,16 @@ def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
 
 
 def load_variants(
-    names: Sequence[str], setup: Setup = DEFAULT_MODEL, *, references: str = "max", last: Sequence[str] = ()
+    names: Sequence[str],
+    setup: Setup = DEFAULT_MODEL,
+    *,
+    references: str = "max",
+    last: Sequence[str] = (),
 ) -> list[Variant]:
     """Load the variants of a study with their models.
 
-    A data set that takes the mean over its `references` overrides the metric's own rule; `last` are changes that win
-    over everything else a metric of vectors says, its bracket included.
+    A data set that takes the mean over its `references` overrides the metric's own rule; `last` are
+    changes that win over everything else a metric of vectors says, its bracket included.
     """
     check_names(names, setup)
     mean = ("references=mean",) if references == "mean" else ()
@@ -94,11 +105,20 @@ def load_variants(
     for requested_name in names:
         name, spec = resolve(requested_name, setup.settings_of(requested_name, names), setup.lang)
         specs.append((name, spec.changed([*mean, *last]) if isinstance(spec, MetricSpec) else spec))
-    variant_labels = labels((requested_name, spec) for requested_name, (_, spec) in zip(names, specs, strict=True))
+    variant_labels = labels(
+        (requested_name, spec) for requested_name, (_, spec) in zip(names, specs, strict=True)
+    )
     return [
         Variant(
             label,
-            api.bind(name, spec, model=setup.model, lang=setup.lang, device=setup.device, online=setup.online),
+            api.bind(
+                name,
+                spec,
+                model=setup.model,
+                lang=setup.lang,
+                device=setup.device,
+                online=setup.online,
+            ),
             spread=bool(mean) and not isinstance(spec, MetricSpec),
         )
         for label, (name, spec) in zip(variant_labels, specs, strict=True)
@@ -114,14 +134,20 @@ class Variation:
 
 
 def variation(text: str) -> Variation:
-    """Return the variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
+    """Return the variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number
+    from 1 to 12.
+    """
     target, equals, values_text = text.partition("=")
     if not equals or not target.strip():
         raise InvalidSetting(f"expected AXIS.FIELD=VALUE,VALUE,…, got {text!r}")
     values: list[str] = []
     for value in (part.strip() for part in _COMMA.split(values_text)):
         match = _RANGE.fullmatch(value)
-        values += [str(number) for number in range(int(match[1]), int(match[2]) + 1)] if match else [value]
+        values += (
+            [str(number) for number in range(int(match[1]), int(match[2]) + 1)]
+            if match
+            else [value]
+        )
     unique_values = tuple(dict.fromkeys(value for value in values if value))
     if len(unique_values) < 2:
         raise InvalidSetting(f"{target}: a sweep needs two values or more, got {values_text!r}")
@@ -129,7 +155,9 @@ def variation(text: str) -> Variation:
 
 
 def grid(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
-    """Return every combination of values, as changes `TARGET=VALUE`; the last variation changes fastest."""
+    """Return every combination of values, as changes `TARGET=VALUE`; the last variation changes
+    fastest.
+    """
     if not variations:
         raise InvalidSetting("nothing varies: give --vary AXIS.FIELD=VALUE,VALUE,…")
     targets = [variation.target for variation in variations]

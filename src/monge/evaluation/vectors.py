@@ -1,8 +1,8 @@
 """What contextual word vectors are like, layer by layer, and what centring does to them.
 
-Cosine of two random words (baseline), of the same word in two texts (self), of two words of one text (intra), for
-vectors as they are and centred by dimension, sentence, batch and corpus; and whether the three properties hold
-that Chen et al. 2020 ask of word vectors (their figures 1 and 2).
+Cosine of two random words (baseline), of the same word in two texts (self), of two words of one
+text (intra), for vectors as they are and centred by dimension, sentence, batch and corpus; and
+whether the three properties hold that Chen et al. 2020 ask of word vectors (their figures 1 and 2).
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
 ZERO = 0.05
 """A mean similarity of no more than this, at every layer, counts as zero."""
 TREND = 0.7
-"""A rank correlation of layer and similarity of no less than this counts as rising (or falling) throughout."""
+"""A rank correlation of layer and similarity of no less than this counts as rising (or falling)
+throughout.
+"""
 ENCODED_AT_ONCE = 64
 
 
@@ -45,7 +47,9 @@ class Property:
 
 @dataclass(frozen=True)
 class Centred:
-    """Similarities by kind, one level per layer from 0 (embeddings) up, and the three properties."""
+    """Similarities by kind, one level per layer from 0 (embeddings) up, and the three
+    properties.
+    """
 
     centring: str
     levels: Mapping[str, tuple[Interval, ...]]
@@ -74,17 +78,28 @@ class Analysis:
 
     def sheets(self) -> list[Sheet]:
         """Return the three properties under every centring, then similarities by layer."""
-        head = ("centring", "cosine", *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))))
+        head = (
+            "centring",
+            "cosine",
+            *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))),
+        )
         rows = [
-            (Cell(centred.centring), Cell(kind), *(Cell(decimals(level.value)) for level in centred.levels[kind]))
+            (
+                Cell(centred.centring),
+                Cell(kind),
+                *(Cell(decimals(level.value)) for level in centred.levels[kind]),
+            )
             for centred in self.centrings
             for kind in KINDS
         ]
         notes = [
-            f"weights {self.weights}: {self.texts} texts, {self.words} words, {self.recurring} of them in "
-            f"{self.contexts} texts or more; {self.pairs} pairs per similarity, batches of {self.batch}, seed "
+            f"weights {self.weights}: {self.texts} texts, {self.words} words, {self.recurring} of "
+            f"them in "
+            f"{self.contexts} texts or more; {self.pairs} pairs per similarity, batches of "
+            f"{self.batch}, seed "
             f"{self.seed}",
-            "baseline: two words of different texts; self: the same word in two texts; intra: two words of one text",
+            "baseline: two words of different texts; self: the same word in two texts; intra: two "
+            "words of one text",
         ]
         if self.skipped:
             notes.append(f"{self.skipped} text(s) longer than the model reads were left out")
@@ -98,9 +113,11 @@ class Analysis:
         ]
         checked = f"{self.model}: which properties of good word vectors hold"
         return [
-            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(property_rows), words=4, grouped=True,
+            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(property_rows),
+                words=4, grouped=True,
                   said=(self.verdict,)),
-            Sheet(f"{self.model}: cosine of words by layer", head, tuple(rows), tuple(notes), words=2,
+            Sheet(f"{self.model}: cosine of words by "
+                f"layer", head, tuple(rows), tuple(notes), words=2,
                   grouped=True),
         ]  # fmt: skip
 
@@ -108,15 +125,20 @@ class Analysis:
     def verdict(self) -> str:
         """Under which centring most properties hold, against the vectors as they are."""
         counts = {
-            centred.centring: sum(vector_property.verdict == "holds" for vector_property in centred.properties)
+            centred.centring: sum(
+                vector_property.verdict == "holds" for vector_property in centred.properties
+            )
             for centred in self.centrings
         }
         plain, most = counts["none"], max(counts.values())
         total = len(self.centrings[0].properties)
         best = [name for name, count in counts.items() if count == most and name != "none"]
-        base = max(self.centrings[0].levels["baseline"], key=lambda interval: abs(interval.value)).value
+        base = max(
+            self.centrings[0].levels["baseline"], key=lambda interval: abs(interval.value)
+        ).value
         text = (
-            f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors hold, and two "
+            f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors "
+            f"hold, and two "
             f"random words have a cosine of up to {decimals(base, 2)}"
         )
         if most <= plain:
@@ -126,7 +148,9 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How words are sampled: `pairs` per similarity, words that occur in `contexts` texts, `batch` texts per centre."""
+    """How words are sampled: `pairs` per similarity, words that occur in `contexts` texts, `batch`
+    texts per centre.
+    """
 
     pairs: int = 1000
     batch: int = 32
@@ -136,7 +160,9 @@ class Sampling:
     def __post_init__(self) -> None:
         for name, least in (("pairs", 2), ("batch", 1), ("contexts", 2)):
             if getattr(self, name) < least:
-                raise InvalidSetting(f"{name} takes a whole number of at least {least}, got {getattr(self, name)}")
+                raise InvalidSetting(
+                    f"{name} takes a whole number of at least {least}, got {getattr(self, name)}"
+                )
 
 
 USUAL_SAMPLING = Sampling()
@@ -149,21 +175,28 @@ def analyse(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Analysis:
-    """Measure similarities of sampled word pairs at every layer of an encoder, under every centring.
+    """Measure similarities of sampled word pairs at every layer of an encoder, under every
+    centring.
 
-    A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch` consecutive texts
-    it stands in, of all texts. Texts longer than the model reads are left out.
+    A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch`
+    consecutive texts it stands in, of all texts. Texts longer than the model reads are left out.
     """
     read = [tokens for tokens in encoder.tokenise(texts) if not all(tokens.special)]
     readable = [tokens for tokens in read if len(tokens.ids) <= encoder.longest]
     if not readable:
-        raise DataError("there is nothing to analyse: no text with words that the model can read whole")
+        raise DataError(
+            "there is nothing to analyse: no text with words that the model can read whole"
+        )
     words = words_of(readable)
-    word_pairs = draw_pairs(words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed)
+    word_pairs = draw_pairs(
+        words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed
+    )
     gathered = _gather(encoder, readable, words, word_pairs, progress)
     centrings = []
     for centring in CENTRINGS:
-        levels = {kind: _measure_levels(gathered, word_pairs, kind, centring, sampling) for kind in KINDS}
+        levels = {
+            kind: _measure_levels(gathered, word_pairs, kind, centring, sampling) for kind in KINDS
+        }
         centrings.append(Centred(centring, levels, properties(levels)))
     return Analysis(
         model=encoder.name,
@@ -179,7 +212,9 @@ def analyse(
 
 @dataclass(frozen=True)
 class _Gathered:
-    """Vectors of sampled words [layers, n, d] by place, sums of each text's words [layers, texts, d], and counts."""
+    """Vectors of sampled words [layers, n, d] by place, sums of each text's words [layers, texts,
+    d], and counts.
+    """
 
     vectors: Array
     index: Mapping[tuple[int, int], int]
@@ -194,21 +229,30 @@ def _gather(
     word_pairs: WordPairs,
     progress: Callable[[int], None] | None,
 ) -> _Gathered:
-    places = sorted({(int(t), int(w)) for pairs in word_pairs.pairs.values() for pair in pairs for t, w in pair})
+    places = sorted(
+        {(int(t), int(w)) for pairs in word_pairs.pairs.values() for pair in pairs for t, w in pair}
+    )
     index = {place: k for k, place in enumerate(places)}
     layers = range(encoder.depth + 1)
     vectors: Array | None = None
     sums: Array | None = None
     for start in range(0, len(texts), ENCODED_AT_ONCE):
         part = texts[start : start + ENCODED_AT_ONCE]
-        hidden = np.stack([layer.numpy() for layer in encoder.hidden([tokens.ids for tokens in part], list(layers))])
+        hidden = np.stack(
+            [
+                layer.numpy()
+                for layer in encoder.hidden([tokens.ids for tokens in part], list(layers))
+            ]
+        )
         if vectors is None or sums is None:
             vectors = np.zeros((len(layers), len(places), hidden.shape[2]))
             sums = np.zeros((len(layers), len(texts), hidden.shape[2]))
         offset = 0
         for number, tokens in enumerate(part, start=start):
             for word, group in enumerate(words.groups[number]):
-                word_vector = hidden[:, [offset + piece for piece in group]].mean(axis=1, dtype=np.float64)
+                word_vector = hidden[:, [offset + piece for piece in group]].mean(
+                    axis=1, dtype=np.float64
+                )
                 sums[:, number] += word_vector
                 if (number, word) in index:
                     vectors[:, index[number, word]] = word_vector
@@ -216,7 +260,12 @@ def _gather(
         if progress is not None:
             progress(len(part))
     assert vectors is not None and sums is not None
-    return _Gathered(vectors, index, sums, np.array([len(text_words) for text_words in words.groups], dtype=np.float64))
+    return _Gathered(
+        vectors,
+        index,
+        sums,
+        np.array([len(text_words) for text_words in words.groups], dtype=np.float64),
+    )
 
 
 def _measure_levels(
@@ -227,7 +276,11 @@ def _measure_levels(
     for side in (0, 1):
         texts = pairs[:, side, 0]
         at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
-        sides.append(_normalise(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
+        sides.append(
+            _normalise(
+                gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)
+            )
+        )
     similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
     return bootstrap_means(similarity, seed=sampling.seed)
 
@@ -255,7 +308,9 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
 
 
 def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
-    """Return the three properties: zero baseline, falling self-similarity, rising similarity within a text."""
+    """Return the three properties: zero baseline, falling self-similarity, rising similarity within
+    a text.
+    """
     largest = max(levels["baseline"], key=lambda interval: abs(interval.value))
     zero = all(abs(interval.value) <= ZERO for interval in levels["baseline"])
     near = all(abs(interval.value) <= 2 * ZERO for interval in levels["baseline"])
@@ -278,15 +333,22 @@ def _check_trend(name: str, levels: Sequence[Interval], direction: int) -> Prope
     if len(values) < 2 or np.ptp(values) == 0:
         return Property(name, "fails", f"constant {first.value:.3f}")
     rank = direction * spearman(list(range(len(values))), values)
-    verdict = "holds" if apart and rank >= TREND else "partly" if apart or rank >= TREND else "fails"
+    verdict = (
+        "holds" if apart and rank >= TREND else "partly" if apart or rank >= TREND else "fails"
+    )
     return Property(
-        name, verdict, f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation {direction * rank:+.2f}"
+        name,
+        verdict,
+        f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation "
+        f"{direction * rank:+.2f}",
     )
 
 
 @dataclass(frozen=True)
 class Words:
-    """The words of texts: `groups[text][word]` are its pieces, `names[text][word]` what it is, in small letters."""
+    """The words of texts: `groups[text][word]` are its pieces, `names[text][word]` what it is, in
+    small letters.
+    """
 
     groups: tuple[tuple[tuple[int, ...], ...], ...]
     names: tuple[tuple[str, ...], ...]
@@ -307,7 +369,9 @@ class WordPairs:
 
 
 def words_of(texts: Sequence[Tokens]) -> Words:
-    """Return words of each text: pieces that go on with one another are one word; punctuation and specials are none."""
+    """Return words of each text: pieces that go on with one another are one word; punctuation and
+    specials are none.
+    """
     groups, names = [], []
     for tokens in texts:
         pieces: list[list[int]] = []
@@ -319,7 +383,8 @@ def words_of(texts: Sequence[Tokens]) -> Words:
             else:
                 pieces.append([place])
         word_names = [
-            tokens.text[tokens.spans[word[0]][0] : tokens.spans[word[-1]][1]].strip().lower() for word in pieces
+            tokens.text[tokens.spans[word[0]][0] : tokens.spans[word[-1]][1]].strip().lower()
+            for word in pieces
         ]
         kept_words = [k for k, name in enumerate(word_names) if name and not is_punctuation(name)]
         groups.append(tuple(tuple(pieces[k]) for k in kept_words))
@@ -328,11 +393,14 @@ def words_of(texts: Sequence[Tokens]) -> Words:
 
 
 def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPairs:
-    """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at least `contexts`
-    texts, in two of them; intra, two words of one text. Texts, words and places are drawn uniformly.
+    """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at
+    least `contexts` texts, in two of them; intra, two words of one text. Texts, words and places
+    are drawn uniformly.
     """
     generator = np.random.default_rng(seed)
-    occurrences = [(text, word) for text, names in enumerate(words.names) for word in range(len(names))]
+    occurrences = [
+        (text, word) for text, names in enumerate(words.names) for word in range(len(names))
+    ]
     long = [text for text, names in enumerate(words.names) if len(names) > 1]
     by_name: dict[str, dict[int, list[int]]] = {}
     for text, word in occurrences:
@@ -340,7 +408,8 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
     recurring = [places for places in by_name.values() if len(places) >= contexts]
     if not recurring or not long:
         raise DataError(
-            f"too little text: no word stands in {contexts} texts, or no text has two words; give more texts, "
+            f"too little text: no word stands in {contexts} texts, or no text has two words; give "
+            f"more texts, "
             "or fewer --contexts"
         )
 
@@ -356,7 +425,10 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
     def same() -> list[tuple[int, int]]:
         places = recurring[generator.integers(len(recurring))]
         texts = generator.choice(list(places), size=2, replace=False)
-        return [(int(text), places[int(text)][generator.integers(len(places[int(text)]))]) for text in texts]
+        return [
+            (int(text), places[int(text)][generator.integers(len(places[int(text)]))])
+            for text in texts
+        ]
 
     def intra() -> list[tuple[int, int]]:
         text = long[generator.integers(len(long))]

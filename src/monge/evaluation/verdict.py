@@ -20,26 +20,36 @@ NAMED = 8
 
 
 def least_segments(pairs: int, alpha: float) -> int:
-    """Return the fewest segments with which an exact paired test of so many pairs can reject at all.
+    """Return the fewest segments with which an exact paired test of so many pairs can reject at
+    all.
 
-    The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times the pairs.
+    The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times
+    the pairs.
     """
     return ceil(1 - log2(alpha / max(pairs, 1)))
 
 
 def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
-    """Return a sentence where there are so few segments, or resamples, that no difference could be found."""
-    resamples, alpha, pairs = comparison.resampling.resamples, comparison.resampling.alpha, systems * (systems - 1) // 2
+    """Return a sentence where there are so few segments, or resamples, that no difference could be
+    found.
+    """
+    resamples, alpha, pairs = (
+        comparison.resampling.resamples,
+        comparison.resampling.alpha,
+        systems * (systems - 1) // 2,
+    )
     n, least = comparison.standings[0].n, least_segments(pairs, alpha)
     if n < least:
         return (
-            f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of {pairs} "
+            f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of "
+            f"{pairs} "
             f"pair{'s' * (pairs != 1)} of systems needs at least {least} at the level {alpha:g}."
         )
     if pairs / (resamples + 1) <= alpha:
         return None
     return (
-        f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the level {alpha:g}; "
+        f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the "
+        f"level {alpha:g}; "
         "leave --resamples out, or ask for more."
     )
 
@@ -47,12 +57,15 @@ def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
 def _name_metrics(labels: Sequence[str], total: int) -> str:
     """Return the metrics as a sentence names them: "all 3 metrics" if it is all of them."""
     if len(labels) == total:
-        return labels[0] if total == 1 else ("both metrics" if total == 2 else f"all {total} metrics")
+        return (
+            labels[0] if total == 1 else ("both metrics" if total == 2 else f"all {total} metrics")
+        )
     return listed(labels)
 
 
 def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return a sentence for every set of systems that some metrics put first, then pairs that no metric tells apart.
+    """Return a sentence for every set of systems that some metrics put first, then pairs that no
+    metric tells apart.
 
     `names` are what systems are called in them, where they are not called by their own names.
     """
@@ -65,7 +78,11 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
         return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
     for standings in comparison.standings:
-        top = tuple(names[standings.systems[k].system] for k in standings.ranked if standings.systems[k].cluster == 1)
+        top = tuple(
+            names[standings.systems[k].system]
+            for k in standings.ranked
+            if standings.systems[k].cluster == 1
+        )
         firsts.setdefault(tuple(sorted(top)), []).append(standings.label)
     lines = []
     for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
@@ -77,17 +94,27 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
             lines.append(f"By {by}, the systems cannot be told apart: {who} share the first place.")
         else:
             who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
-            lines.append(f"By {by}, {who} share the first place: the differences between them may be chance.")
+            lines.append(
+                f"By {by}, {who} share the first place: the differences between them may be chance."
+            )
     apart: dict[tuple[str, str], int] = {}
     for standings in comparison.standings:
         for pair in standings.pairs:
             both = names[pair.first], names[pair.second]
             apart[both] = apart.get(both, 0) + bool(comparison.better(standings, pair))
-    shared_first = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
+    shared_first = (
+        set(next(iter(firsts))) if len(firsts) == 1 else set()
+    )  # all metrics put these first: that says it
     same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= shared_first]
     if metric_count > 1 and 0 < len(same) <= SAME:
-        of = "either of the two metrics" if metric_count == 2 else f"any of the {metric_count} metrics"
+        of = (
+            "either of the two metrics"
+            if metric_count == 2
+            else f"any of the {metric_count} metrics"
+        )
         lines += [f"{first} and {second} cannot be told apart by {of}." for first, second in same]
     elif metric_count > 1 and same:
-        lines.append(f"{len(same)} of {len(apart)} pairs of systems cannot be told apart by any metric.")
+        lines.append(
+            f"{len(same)} of {len(apart)} pairs of systems cannot be told apart by any metric."
+        )
     return lines

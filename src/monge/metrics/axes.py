@@ -1,8 +1,8 @@
 """The axes of a metric, and the table of choices of each axis.
 
-A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the choices by name with
-their default settings. A metric has one choice per axis (`spec.metric`). Grounds, transports and readouts are objects
-of `kernels/`, where their formulas are.
+A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
+choices by name with their default settings. A metric has one choice per axis (`spec.metric`).
+Grounds, transports and readouts are objects of `kernels/`, where their formulas are.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from monge.transport.grounds import Cosine, Dot, Euclidean, Ground, Manhattan, SquaredDot, SquaredEuclidean
+from monge.transport.grounds import (
+    Cosine,
+    Dot,
+    Euclidean,
+    Ground,
+    Manhattan,
+    SquaredDot,
+    SquaredEuclidean,
+)
 from monge.transport.readouts import (
     CostReadout,
     ObjectiveReadout,
@@ -37,10 +45,14 @@ from monge.types.settings import (
 )
 
 __all__ = [
-    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine", "CostReadout", "Counts",
-    "EncoderSettings", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise", "ObjectiveReadout",
-    "Ordered", "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "ScoreScale", "SelfNormalised",
-    "SimilarityReadout", "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise", "UnitSettings",
+    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine",
+    "CostReadout", "Counts",
+    "EncoderSettings", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise",
+    "ObjectiveReadout",
+    "Ordered", "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "ScoreScale",
+    "SelfNormalised",
+    "SimilarityReadout", "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise",
+    "UnitSettings",
 ]  # fmt: skip
 
 
@@ -48,8 +60,8 @@ __all__ = [
 class EncoderSettings(Choice):
     """The model, what it reads before each text, and what it does with a text that is too long.
 
-    `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error (of pieces
-    that a vocabulary lacks, `Units.unknown` decides).
+    `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an
+    error (of pieces that a vocabulary lacks, `Units.unknown` decides).
     """
 
     name: str = ""
@@ -68,9 +80,10 @@ Pool: TypeAlias = Literal["single", "mean", "pmeans", "routing", "barycentre"]
 class Layers(Choice):
     """Which hidden layers, and how several become one vector a piece.
 
-    `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
-    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins. `routing`
-    always brings the vectors of each layer to length 1 first: its kernels compare distances of that size.
+    `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last'; `span` > 0
+    takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins.
+    `routing` always brings the vectors of each layer to length 1 first: its kernels compare
+    distances of that size.
     """
 
     name: str = ""
@@ -85,11 +98,12 @@ class Layers(Choice):
 class UnitSettings(Choice):
     """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one.
 
-    `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
-    as much as these), or both; `sentences` names the language whose abbreviations end no sentence.
-    `join` makes one vector of n units, or compares n-grams place by place (`positions`: YiSi).
-    `unknown` is for pieces that stand for what a model's vocabulary lacks ([UNK]): all of them are one and the same
-    word (match), or each is the string it stands for, equal to itself and unlike every other (apart).
+    `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of
+    their words, weighing as much as these), or both; `sentences` names the language whose
+    abbreviations end no sentence. `join` makes one vector of n units, or compares n-grams place by
+    place (`positions`: YiSi). `unknown` is for pieces that stand for what a model's vocabulary
+    lacks ([UNK]): all of them are one and the same word (match), or each is the string it stands
+    for, equal to itself and unlike every other (apart).
     """
 
     name: str = ""
@@ -117,7 +131,9 @@ class Uniform(Choice):
 
 @dataclass(frozen=True)
 class Counts(Choice):
-    """Units with the same pieces become one, at the mean of their vectors, weighing their number."""
+    """Units with the same pieces become one, at the mean of their vectors, weighing their
+    number.
+    """
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,9 @@ class Idf(Choice):
 
 @dataclass(frozen=True)
 class Centre(Choice):
-    """No centring, or one that needs no other text: over a vector's dimensions, or a text's units."""
+    """No centring, or one that needs no other text: over a vector's dimensions, or a text's
+    units.
+    """
 
 
 @dataclass(frozen=True)
@@ -153,16 +171,19 @@ class BatchCentre(Choice):
 
 @dataclass(frozen=True)
 class Remap(Choice):
-    """Bring the vectors of the source into the space of the hypothesis: a map fitted on parallel texts.
+    """Bring the vectors of the source into the space of the hypothesis: a map fitted on parallel
+    texts.
 
-    clp: the rotation that best turns source words into their translations; umd: the direction in which they differ
-    most is removed (XMoverScore).
+    clp: the rotation that best turns source words into their translations; umd: the direction in
+    which they differ most is removed (XMoverScore).
     """
 
 
 @dataclass(frozen=True)
 class Normalise(Choice):
-    """Unit length of every layer's vectors before pooling, of every unit after centring, or both."""
+    """Unit length of every layer's vectors before pooling, of every unit after centring, or
+    both.
+    """
 
     layers: bool = False
     units: bool = False
@@ -177,24 +198,30 @@ class UnitNormalise(Normalise):
 
 @dataclass(frozen=True)
 class References(Choice):
-    """Several references: the best by headline, taken whole; the mean; the first; the best of each part (max-each); or
-    the best precision and the best recall, whichever references they come from, and F from these two (max-sides)."""
+    """Several references: the best by headline, taken whole; the mean; the first; the best of each
+    part (max-each); or the best precision and the best recall, whichever references they come from,
+    and F from these two (max-sides)."""
 
 
 @dataclass(frozen=True)
 class Against(Choice):
-    """What hypotheses are compared with: references, or the source; where one is not given, the other stands in."""
+    """What hypotheses are compared with: references, or the source; where one is not given, the
+    other stands in.
+    """
 
 
 @dataclass(frozen=True)
 class ScoreScale(Choice):
-    """Scores as they are (raw), mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`), or in
-    units of human z scores (human), which a model tuned on human scores knows (`monge tune`)."""
+    """Scores as they are (raw), mapped to 0..1, 1 best, by the range of the metric (unit;
+    `spec.rules.in_unit`), or in units of human z scores (human), which a model tuned on human
+    scores knows (`monge tune`)."""
 
 
 @dataclass(frozen=True)
 class Baseline(ScoreScale):
-    """(score - b) / (1 - b) for every part, b being its mean over random pairs: fitted, or published for a language."""
+    """(score - b) / (1 - b) for every part, b being its mean over random pairs: fitted, or
+    published for a language.
+    """
 
     lang: str = setting("en", NAME)
 
@@ -208,8 +235,9 @@ class Fluency(Choice):
 class LanguageModel(Fluency):
     """Weight times how likely a causal language model finds the hypothesis (XMoverScore).
 
-    nll: the mean log-likelihood m of its pieces, the published form; probability: e^(m / number of pieces), as the
-    authors' later code computes it (it divides by the length once more, so that long texts are all near 1).
+    nll: the mean log-likelihood m of its pieces, the published form; probability: e^(m / number of
+    pieces), as the authors' later code computes it (it divides by the length once more, so that
+    long texts are all near 1).
     """
 
     model: str = setting("none", NAME)
@@ -250,7 +278,11 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         SquaredDot("dot2"),
     ),
     "transport": _table(
-        Exact("exact"), OneSided("onesided"), Independent("independent"), Pruned("pruned"), Tempered("tempered")
+        Exact("exact"),
+        OneSided("onesided"),
+        Independent("independent"),
+        Pruned("pruned"),
+        Tempered("tempered"),
     ),
     "readout": _table(
         CostReadout("cost"),
@@ -263,8 +295,12 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         Ordered("cost+order"),
         Spectrum("cost+tempered"),
     ),
-    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each", "max-sides"))),
-    "scale": _table(ScoreScale("raw"), ScoreScale("unit"), ScoreScale("human"), Baseline("baseline")),
+    "references": _table(
+        *(References(name) for name in ("max", "mean", "first", "max-each", "max-sides"))
+    ),
+    "scale": _table(
+        ScoreScale("raw"), ScoreScale("unit"), ScoreScale("human"), Baseline("baseline")
+    ),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),
 }

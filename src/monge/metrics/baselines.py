@@ -1,7 +1,8 @@
-"""Baselines that come with monge: the mean of each part over random pairs, by language, model, metric and layer.
+"""Baselines that come with monge: the mean of each part over random pairs, by language, model,
+metric and layer.
 
-Two tables: those published for BERTScore, by the name of a model, and our own for the packaged models
-(`packaged_baselines.tsv`, made by `make baselines`), by the sha256 of their weights.
+Two tables: those published for BERTScore, by the name of a model, and our own for the packaged
+models (`packaged_baselines.tsv`, made by `make baselines`), by the sha256 of their weights.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from monge.metrics.axes import Against, Baseline, Choice, EncoderSettings, Idf, Layers, References, ScoreScale, Uniform
+from monge.metrics.axes import (
+    Against,
+    Baseline,
+    Choice,
+    EncoderSettings,
+    Idf,
+    Layers,
+    References,
+    ScoreScale,
+    Uniform,
+)
 from monge.metrics.codec import show_choice
 from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import PRESETS
@@ -20,7 +31,9 @@ from monge.metrics.rows import CORE
 OWN = "packaged_baselines.tsv"
 _PARTS = ("precision", "recall", "f1")
 _NEVER_REACHED = 256
-"""A limit of pieces that no text in the baseline corpora reaches: limits from here on do not change a baseline."""
+"""A limit of pieces that no text in the baseline corpora reaches: limits from here on do not change
+a baseline.
+"""
 
 
 def _read_rows(name: str) -> Iterator[list[str]]:
@@ -40,30 +53,43 @@ def _read_published() -> Mapping[tuple[str, str, int], tuple[float, ...]]:
 @cache
 def _read_own() -> Mapping[tuple[str, ...], Mapping[str, float]]:
     return {
-        (lang, weights, metric, layers): {name: float(value) for name, value in (part.split("=") for part in parts)}
+        (lang, weights, metric, layers): {
+            name: float(value) for name, value in (part.split("=") for part in parts)
+        }
         for lang, _, weights, metric, layers, _, *parts in _read_rows(OWN)
     }
 
 
 def find_published(spec: MetricSpec, model: str) -> dict[str, float] | None:
-    """Return the published baseline of each part, or None where the package bert-score has none for this spec."""
+    """Return the published baseline of each part, or None where the package bert-score has none for
+    this spec.
+    """
     comparable = replace(
-        spec, encoder=EncoderSettings(), layers=Layers(), references=References("max-each"), scale=ScoreScale("raw")
+        spec,
+        encoder=EncoderSettings(),
+        layers=Layers(),
+        references=References("max-each"),
+        scale=ScoreScale("raw"),
     )
     comparable = replace(comparable, weights=_without_idf(spec.weights))
     if comparable != CORE["bertscore@release"].spec or not isinstance(spec.scale, Baseline):
         return None
     layer = spec.layers.at if isinstance(spec.layers.at, int) else -1
     names = (model.lower(), model.lower().rpartition("/")[2])
-    values = next((row for name in names if (row := _read_published().get((spec.scale.lang, name, layer)))), None)
+    values = next(
+        (row for name in names if (row := _read_published().get((spec.scale.lang, name, layer)))),
+        None,
+    )
     return {**dict(zip(_PARTS, values, strict=True)), "score": values[2]} if values else None
 
 
 def find_packaged(metric: str, spec: MetricSpec, weights: str) -> Mapping[str, float] | None:
-    """Return our baseline of each part for a packaged model, or None where the spec differs from the metric's preset.
+    """Return our baseline of each part for a packaged model, or None where the spec differs from
+    the metric's preset.
 
-    These settings may differ: the layer, the precision, the handling and the limit of overlong texts, the rule for
-    several references, and idf (baselines are fitted without it). `weights` is the sha256 of the model's weights.
+    These settings may differ: the layer, the precision, the handling and the limit of overlong
+    texts, the rule for several references, and idf (baselines are fitted without it). `weights` is
+    the sha256 of the model's weights.
     """
     if (
         metric not in PRESETS
@@ -90,5 +116,7 @@ def _reset_free_settings(spec: MetricSpec) -> MetricSpec:
 
 
 def _without_idf(weights: Choice) -> Choice:
-    """Replace idf weights by uniform ones: baselines are fitted without idf and used for metrics with idf too."""
+    """Replace idf weights by uniform ones: baselines are fitted without idf and used for metrics
+    with idf too.
+    """
     return Uniform("uniform") if isinstance(weights, Idf) else weights

@@ -1,6 +1,7 @@
 """Blends: metrics that are a function of other metrics, described as data.
 
-    score = sum over members of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that for a distance
+    score = sum over members of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that
+                                               for a distance
 
 where low and high are fitted: the range of the member's scores over a corpus of pairs (SentSim).
 """
@@ -24,19 +25,30 @@ class BlendSpec:
     members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
-        """Apply changes: AXIS=VALUE to every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE to one."""
+        """Apply changes: AXIS=VALUE to every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE
+        to one.
+        """
         members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
             if "scale" in change.partition("=")[0].split("."):
-                raise InvalidSetting(f"{change!r}: a blend scales its members by fitted ranges, by nothing else")
+                raise InvalidSetting(
+                    f"{change!r}: a blend scales its members by fitted ranges, by nothing else"
+                )
             if "fluency" in change.partition("=")[0].split("."):
-                raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
+                raise InvalidSetting(
+                    f"{change!r}: a blend has no language model; a metric of its own has one"
+                )
             names_member = bool(dot) and first in members
             if names_member and rest.partition("=")[0] == "against":
-                raise InvalidSetting(f"{change!r}: the members are compared with the same texts; set against for all")
+                raise InvalidSetting(
+                    f"{change!r}: the members are compared with the same texts; set against for all"
+                )
             if names_member and rest.partition("=")[0].partition(".")[0] == "encoder":
-                raise InvalidSetting(f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for all")
+                raise InvalidSetting(
+                    f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for "
+                    f"all"
+                )
             for member in (first,) if names_member else tuple(members):
                 members[member] = members[member].changed([rest if names_member else change])
         for spec in members.values():
@@ -47,21 +59,30 @@ class BlendSpec:
     def bounds(self) -> Bounds:
         """The range of scores: from m to m e for m members and pairs within the fitted ranges."""
         count = len(self.members)
-        return Bounds(0.0, inf, count * e, 0.0, True, "pairs within the fitted ranges", (count, count * e))
+        return Bounds(
+            0.0, inf, count * e, 0.0, True, "pairs within the fitted ranges", (count, count * e)
+        )
 
     @property
     def against(self) -> str:
-        """The side that hypotheses are compared with, the same for all members: references or source."""
+        """The side that hypotheses are compared with, the same for all members: references or
+        source.
+        """
         return next(iter(self.members.values())).against.name
 
     def with_side(self, side: str) -> BlendSpec:
         """Return the blend with hypotheses compared with another side."""
         return replace(
-            self, members={name: member.changed([f"against={side}"]) for name, member in self.members.items()}
+            self,
+            members={
+                name: member.changed([f"against={side}"]) for name, member in self.members.items()
+            },
         )
 
     def written(self) -> dict[str, str]:
-        """Return every axis of every member as text, with the encoder and the side, which are shared, once."""
+        """Return every axis of every member as text, with the encoder and the side, which are
+        shared, once.
+        """
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,

@@ -21,10 +21,17 @@ def listed() -> Listing:
         for name, preset in presets.items()
     }
     rows = tuple(
-        tuple(map(Cell, (name, "↑" if entry["higher_is_better"] else "↓", entry["title"], entry["cites"])))
+        tuple(
+            map(
+                Cell,
+                (name, "↑" if entry["higher_is_better"] else "↓", entry["title"], entry["cites"]),
+            )
+        )
         for name, entry in data.items()
     )
-    return Listing(data, [Sheet("", ("metric", "better", "what it is", "published in"), rows, words_behind=3)])
+    return Listing(
+        data, [Sheet("", ("metric", "better", "what it is", "published in"), rows, words_behind=3)]
+    )
 
 
 def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = None) -> Listing:
@@ -35,11 +42,19 @@ def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = Non
     data = {**facts, **_range(limits)}
     worst = "a point at the origin" if limits.worst is None else f"{limits.worst:g}"
     low, high = limits.shown
-    facts["range"] = f"{low:.4g} to {high:.4g}, {'higher' if limits.higher_is_better else 'lower'} is better"
+    facts["range"] = (
+        f"{low:.4g} to {high:.4g}, {'higher' if limits.higher_is_better else 'lower'} is better"
+    )
     facts["range"] += f" ({limits.note})" if limits.note else ""
-    facts["best"], facts["empty"] = f"{limits.best:g} (both texts empty as well)", f"{worst} (one text empty)"
+    facts["best"], facts["empty"] = (
+        f"{limits.best:g} (both texts empty as well)",
+        f"{worst} (one text empty)",
+    )
     if not isinstance(preset, BlendPreset):
-        facts |= {f"--lang {language}": ", ".join(changed) for language, changed in preset.languages.items()}
+        facts |= {
+            f"--lang {language}": ", ".join(changed)
+            for language, changed in preset.languages.items()
+        }
         facts |= {f"lacks {law}": reason for law, reason in preset.lacks.items()}
     return Listing(data, [facts_sheet("", facts)])
 

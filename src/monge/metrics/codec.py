@@ -3,7 +3,8 @@
     AXIS=CHOICE        AXIS=CHOICE(VALUE)        AXIS.FIELD=VALUE        CHOICE,FIELD=VALUE,...
 
 `CHOICE(VALUE)` sets the first field of the choice: `centre=batch(32)`. The axis `layers` has a
-grammar of its own: `4`, `0.75`, `last`, `auto`, `last5:mean`, `all:mean`, `last5:pmeans(-inf,1,inf)`.
+grammar of its own: `4`, `0.75`, `last`, `auto`, `last5:mean`, `all:mean`,
+`last5:pmeans(-inf,1,inf)`.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")
 _LAYERS = re.compile(
     r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing|barycentre(?:\(zero\))?|pmeans\((?P<p>[^()]+)\))"
 )
-LAYERS_ACCEPT = "a layer number, a fraction such as 0.75, last, auto, or lastN:mean|pmeans(p,...)|routing|barycentre"
+LAYERS_ACCEPT = (
+    "a layer number, a fraction such as 0.75, last, auto, or "
+    "lastN:mean|pmeans(p,...)|routing|barycentre"
+)
 
 
 def split_changes(text: str) -> list[str]:
-    """Split `a.b=1,c=d(1,2),e.f=3,4` into changes; a comma separates only before the next `name=`."""
+    """Split `a.b=1,c=d(1,2),e.f=3,4` into changes; a comma separates only before the next
+    `name=`.
+    """
     return [choice for choice in _NEXT_FIELD.split(text) if choice]
 
 
@@ -39,10 +45,18 @@ def set_field(axis: str, choice: Choice, name: str, text: str) -> Choice:
     """Return the choice with one field parsed from text."""
     own_fields = settable(choice)
     if name not in own_fields:
-        all_fields = {field for alternative in AXES[axis].values() for field in settable(alternative)}
+        all_fields = {
+            field for alternative in AXES[axis].values() for field in settable(alternative)
+        }
         if name in all_fields:
-            owners = ", ".join(alternative.name for alternative in AXES[axis].values() if name in settable(alternative))
-            raise InvalidSetting(f"{axis}={choice.name or axis} has no field {name!r}: it belongs to {axis}={owners}")
+            owners = ", ".join(
+                alternative.name
+                for alternative in AXES[axis].values()
+                if name in settable(alternative)
+            )
+            raise InvalidSetting(
+                f"{axis}={choice.name or axis} has no field {name!r}: it belongs to {axis}={owners}"
+            )
         raise UnknownName(f"{axis} field", name, all_fields or {"(none)"})
     kind: Kind = own_fields[name].metadata["kind"]
     try:
@@ -86,7 +100,8 @@ def show_choice(choice: Choice) -> str:
     if isinstance(choice, Layers):
         return show_layers(choice)
     written = [
-        f"{name}={field.metadata['kind'].show(getattr(choice, name))}" for name, field in settable(choice).items()
+        f"{name}={field.metadata['kind'].show(getattr(choice, name))}"
+        for name, field in settable(choice).items()
     ]
     return ",".join([choice.name, *written] if choice.name else written)
 
@@ -100,9 +115,13 @@ def read_layers(text: str) -> Layers:
         try:
             exponents = tuple(float(p) for p in match["p"].split(",")) if match["p"] else ()
         except ValueError:
-            raise InvalidSetting(f"layers: pmeans takes numbers, -inf or inf, got {match['p']!r}") from None
+            raise InvalidSetting(
+                f"layers: pmeans takes numbers, -inf or inf, got {match['p']!r}"
+            ) from None
         if any(isnan(p) or p == 0 for p in exponents) or span == 0:
-            raise InvalidSetting(f"layers={text}: exponents must be numbers other than 0, and at least one layer")
+            raise InvalidSetting(
+                f"layers={text}: exponents must be numbers other than 0, and at least one layer"
+            )
         start: Any = "zero" if match["pool"].endswith("(zero)") else "mean"
         return Layers(at="last", span=span, pool=pool, exponents=exponents, start=start)
     if text == "auto":

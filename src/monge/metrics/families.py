@@ -1,4 +1,6 @@
-"""Presets beyond the core: barycentres, reference-free metrics, sentence movers, word order; one row per metric."""
+"""Presets beyond the core: barycentres, reference-free metrics, sentence movers, word order; one
+row per metric.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,12 @@ from monge.transport.transports import Pruned
 
 CONTENT = UnitSettings(punctuation="drop", stopwords="en")
 WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=CostReadout("exp(-cost)"))
-WMDO = replace(WMD, units=UnitSettings(punctuation="drop"), ground=COSINE, encoder=EncoderSettings(unknown="zero"))
+WMDO = replace(
+    WMD,
+    units=UnitSettings(punctuation="drop"),
+    ground=COSINE,
+    encoder=EncoderSettings(unknown="zero"),
+)
 ORDERED = Ordered("cost+order")
 
 CLARK, CHOW = "Clark et al. 2019", "Chow et al. 2019"
@@ -45,12 +52,18 @@ BARYSCORE = MetricSpec(
 )
 SOURCE = Against("source")
 XMOVER = replace(
-    WMD, units=UnitSettings(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS, against=SOURCE
+    WMD,
+    units=UnitSettings(subwords="first", punctuation="drop"),
+    ground=SQEUCLIDEAN,
+    readout=ONE_MINUS,
+    against=SOURCE,
 )
 COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
 _FAMILIES: Mapping[str, Preset] = {
-    "baryscore": Preset(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
+    "baryscore": Preset(
+        BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO
+    ),
     "baryscore@release": Preset(
         replace(BARYSCORE, layers=replace(BARYSCORE.layers, start="zero"), weights=UNIFORM),
         "the authors' code: zero start, uniform masses (their idf look-up never hits)",
@@ -62,9 +75,13 @@ _FAMILIES: Mapping[str, Preset] = {
         "Lo 2019",
         symmetric=False,
     ),
-    "xmoverscore": Preset(XMOVER, "exact transport between source and hypothesis, 1 - cost", ZHAO_2020),
+    "xmoverscore": Preset(
+        XMOVER, "exact transport between source and hypothesis, 1 - cost", ZHAO_2020
+    ),
     "xmoverscore@v1": Preset(
-        replace(XMOVER, layers=LAST, units=MOVER_RELEASE_UNITS), "release 1: last layer, specials kept", ZHAO_2020
+        replace(XMOVER, layers=LAST, units=MOVER_RELEASE_UNITS),
+        "release 1: last layer, specials kept",
+        ZHAO_2020,
     ),
     "xmoverscore@v2": Preset(
         replace(
@@ -85,7 +102,9 @@ _FAMILIES: Mapping[str, Preset] = {
         CLARK,
     ),
     "s+wms": Preset(
-        replace(WMS, units=replace(CONTENT, bag="both")), "words and sentences in one bag, half of the mass each", CLARK
+        replace(WMS, units=replace(CONTENT, bag="both")),
+        "words and sentences in one bag, half of the mass each",
+        CLARK,
     ),
     "wmdo": Preset(
         replace(WMDO, readout=ORDERED),
@@ -95,7 +114,8 @@ _FAMILIES: Mapping[str, Preset] = {
     ),
     "wmdo@release": Preset(
         replace(WMDO, readout=replace(ORDERED, chunks="all")),
-        "the authors' code: equal words first, and every chunk counts, so an equal text of n words costs .18 / n",
+        "the authors' code: equal words first, and every chunk counts, so an equal text of n words "
+        "costs .18 / n",
         CHOW,
         symmetric=False,
         lacks={"identity": "the first chunk counts too, so an equal text of n words costs .18 / n"},

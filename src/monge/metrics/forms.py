@@ -23,10 +23,12 @@ def kind_of(name: str) -> str:
 
 
 def form(name: str) -> list[dict[str, Any]]:
-    """Return what can be set on a metric, in order: axes with their choices and fields, or the options of a library.
+    """Return what can be set on a metric, in order: axes with their choices and fields, or the
+    options of a library.
 
-    An axis: {"axis", "chosen", "choices": {choice: [field, …]}}; a field: {"target" (as in TARGET=VALUE), "accepts",
-    "options" (words to choose from, or none), "value"}. A blend has no form: its members do.
+    An axis: {"axis", "chosen", "choices": {choice: [field, …]}}; a field: {"target" (as in
+    TARGET=VALUE), "accepts", "options" (words to choose from, or none), "value"}. A blend has no
+    form: its members do.
     """
     spec = resolve(name)[1]
     if isinstance(spec, MetricSpec):
@@ -40,7 +42,12 @@ def form(name: str) -> list[dict[str, Any]]:
 
 def _axis(axis: str, chosen: Choice) -> dict[str, Any]:
     if axis == "layers":
-        only = {"target": "layers", "accepts": LAYERS_ACCEPT, "options": [], "value": show_choice(chosen)}
+        only = {
+            "target": "layers",
+            "accepts": LAYERS_ACCEPT,
+            "options": [],
+            "value": show_choice(chosen),
+        }
         return {"axis": axis, "chosen": "", "choices": {"": [only]}}
     choices_with_chosen = {**AXES[axis], chosen.name: chosen}
     choices = {
@@ -58,4 +65,9 @@ def _axis(axis: str, chosen: Choice) -> dict[str, Any]:
 
 
 def _field(target: str, kind: Kind, value: str) -> dict[str, Any]:
-    return {"target": target, "accepts": kind.accepts, "options": list(kind.options), "value": value}
+    return {
+        "target": target,
+        "accepts": kind.accepts,
+        "options": list(kind.options),
+        "value": value,
+    }

@@ -1,8 +1,9 @@
 """Labels of the metrics of a run: unique names that show the settings in which the metrics differ.
 
-Names that differ already are kept. Where one name stands for several settings, each label lists the changes
-from the preset of that name to its settings, without the changes that all of them share:
-`twmd`, `twmd[transport=exact]`, `twmd[layers=3,transport.temperature=0.1]`. Such a label reads back as a metric.
+Names that differ already are kept. Where one name stands for several settings, each label lists the
+changes from the preset of that name to its settings, without the changes that all of them share:
+`twmd`, `twmd[transport=exact]`, `twmd[layers=3,transport.temperature=0.1]`. Such a label reads back
+as a metric.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from monge.types.settings import NAME
 def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
     """Return a unique label for every metric of a run, in order.
 
-    A name is NAME, NAME@PROFILE or NAME[changes]. Paths of models and files are shortened to their last part where
-    the labels stay unique. The same settings under the same name are numbered: `twmd`, `twmd (2)`.
+    A name is NAME, NAME@PROFILE or NAME[changes]. Paths of models and files are shortened to their
+    last part where the labels stay unique. The same settings under the same name are numbered:
+    `twmd`, `twmd (2)`.
     """
     named_specs = [(name.strip(), spec) for name, spec in names_and_specs]
     counts = Counter(name for name, _ in named_specs)
@@ -32,7 +34,9 @@ def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
     for name, count in counts.items():
         if count > 1:
             places = [k for k, (other_name, _) in enumerate(named_specs) if other_name == name]
-            for k, label in zip(places, _label_variants(name, [named_specs[k][1] for k in places]), strict=True):
+            for k, label in zip(
+                places, _label_variants(name, [named_specs[k][1] for k in places]), strict=True
+            ):
                 labels[k] = label
     return labels
 
@@ -44,7 +48,11 @@ def _label_variants(name: str, specs: Sequence[Spec]) -> list[str]:
     shared = set.intersection(*(set(variant) for variant in changes))
     own = [[change for change in variant if change not in shared] for variant in changes]
     short = [[_shorten_path(change) for change in variant] for variant in own]
-    displayed = short if len({tuple(variant) for variant in short}) == len({tuple(variant) for variant in own}) else own
+    displayed = (
+        short
+        if len({tuple(variant) for variant in short}) == len({tuple(variant) for variant in own})
+        else own
+    )
     labels = [f"{bare}[{','.join(variant)}]" if variant else bare for variant in displayed]
     uses: Counter[str] = Counter()
     for k, label in enumerate(labels):
@@ -58,22 +66,39 @@ def _shorten_path(change: str) -> str:
     target, _, value = change.partition("=")
     axis, _, name = target.rpartition(".")
     choices = AXES.get(axis.rpartition(".")[2], {}).values()  # a blend writes MEMBER.AXIS
-    kinds = [settable(choice)[name].metadata["kind"] for choice in choices if name in settable(choice)]
+    kinds = [
+        settable(choice)[name].metadata["kind"] for choice in choices if name in settable(choice)
+    ]
     return f"{target}={PurePath(value).name}" if NAME in kinds else change
 
 
 def changes_from_row(name: str, spec: Spec) -> list[str]:
-    """Return the changes `AXIS=CHOICE`, `AXIS.FIELD=VALUE` or `OPTION=VALUE` from the preset of a name to a spec."""
+    """Return the changes `AXIS=CHOICE`, `AXIS.FIELD=VALUE` or `OPTION=VALUE` from the preset of a
+    name to a spec.
+    """
     if isinstance(spec, LexicalSpec):
         usual = LexicalSpec(spec.name).written()
-        return [f"{option}={value}" for option, value in spec.written().items() if value != usual[option]]
+        return [
+            f"{option}={value}"
+            for option, value in spec.written().items()
+            if value != usual[option]
+        ]
     if isinstance(spec, BlendSpec):
         own = {
             member: _axis_changes(BLENDS[name].spec.members[member], member_spec)
             for member, member_spec in spec.members.items()
         }
-        shared = [change for change in next(iter(own.values())) if all(change in changes for changes in own.values())]
-        rest = [f"{member}.{change}" for member, changes in own.items() for change in changes if change not in shared]
+        shared = [
+            change
+            for change in next(iter(own.values()))
+            if all(change in changes for changes in own.values())
+        ]
+        rest = [
+            f"{member}.{change}"
+            for member, changes in own.items()
+            for change in changes
+            if change not in shared
+        ]
         return [*shared, *rest]
     return _axis_changes(find_preset(name).spec, spec)
 

@@ -21,7 +21,9 @@ def _table() -> dict[str, int]:
 
 
 def automatic_layer(model: str, depth: int) -> int:
-    """Return the layer that `auto` stands for: the model's row in model_layers.toml, or round(0.75 * depth)."""
+    """Return the layer that `auto` stands for: the model's row in model_layers.toml, or round(0.75
+    * depth).
+    """
     layer = _table().get(model.rpartition("/")[2].lower())
     return layer if layer is not None and layer <= depth else round(FALLBACK * depth)
 
@@ -29,8 +31,9 @@ def automatic_layer(model: str, depth: int) -> int:
 def resolve_layers(layers: Layers, model: str, depth: int, tuned: int | None = None) -> Layers:
     """Return the choice with layer numbers, checked against the depth of the model.
 
-    `tuned` is the layer that a tuned model was tuned at, which `auto` stands for; None for other models. Static vectors
-    have one layer, 0: there is nothing to pool, so a pooled choice becomes that layer.
+    `tuned` is the layer that a tuned model was tuned at, which `auto` stands for; None for other
+    models. Static vectors have one layer, 0: there is nothing to pool, so a pooled choice becomes
+    that layer.
     """
     if depth == 0 and layers.pool != "single":
         return Layers(at=0)
@@ -54,7 +57,9 @@ def resolve_layers(layers: Layers, model: str, depth: int, tuned: int | None = N
 
 
 def layer_numbers(layers: Layers, depth: int) -> tuple[int, ...]:
-    """Return the layer numbers of a resolved choice; 0 is the embedding layer, which `all` leaves out."""
+    """Return the layer numbers of a resolved choice; 0 is the embedding layer, which `all` leaves
+    out.
+    """
     if layers.pool == "single":
         assert isinstance(layers.at, int)
         return (layers.at,)

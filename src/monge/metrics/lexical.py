@@ -1,4 +1,6 @@
-"""Lexical metrics (of words and characters) as data, one row per metric; `text.lexical` computes them."""
+"""Lexical metrics (of words and characters) as data, one row per metric; `text.lexical` computes
+them.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,12 @@ _SHARE = Bounds(0, 1, 1, 0, True)
 
 @dataclass(frozen=True)
 class LexicalPreset:
-    """The row of a lexical metric: its options with their defaults, the range of its scores, and its scorer.
+    """The row of a lexical metric: its options with their defaults, the range of its scores, and
+    its scorer.
 
-    `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side. `lacks`
-    maps a law that the metric does not keep to the reason, `languages` a target language to the changes it needs.
+    `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one
+    empty side. `lacks` maps a law that the metric does not keep to the reason, `languages` a target
+    language to the changes it needs.
     """
 
     title: str
@@ -34,7 +38,19 @@ class LexicalPreset:
 
 
 TOKENIZERS = one_of(
-    *("none", "zh", "13a", "intl", "char", "ja-mecab", "ko-mecab", "spm", "flores101", "flores200", "spBLEU-1K")
+    *(
+        "none",
+        "zh",
+        "13a",
+        "intl",
+        "char",
+        "ja-mecab",
+        "ko-mecab",
+        "spm",
+        "flores101",
+        "flores200",
+        "spBLEU-1K",
+    )
 )
 _BLEU: Options = {
     "lowercase": (False, SWITCH),
@@ -51,8 +67,13 @@ _CHRF: Options = {
     "eps_smoothing": (False, SWITCH),
     "remove": ("whitespace", one_of("whitespace", "spaces")),
 }
-_TER: Options = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), (False, SWITCH))
-_ROUGE: Options = {"stem": (False, SWITCH), "tokenize": ("rouge-score", one_of("rouge-score", "unicode"))}
+_TER: Options = dict.fromkeys(
+    ("normalized", "no_punct", "asian_support", "case_sensitive"), (False, SWITCH)
+)
+_ROUGE: Options = {
+    "stem": (False, SWITCH),
+    "tokenize": ("rouge-score", one_of("rouge-score", "unicode")),
+}
 _METEOR: Options = {
     "alpha": (0.9, SMALL),
     "beta": (3.0, SMALL),
@@ -70,34 +91,60 @@ _CIDER: Options = {
     "punctuation": ("drop", one_of("drop", "keep")),
     "tokenize": ("13a", TOKENIZERS),
 }
-_PERCENT, _RATE, _TEN = Bounds(0, 100, 100, 0, True), Bounds(0, inf, 0, 100, False), Bounds(0, 10, 10, 0, True)
+_PERCENT, _RATE, _TEN = (
+    Bounds(0, 100, 100, 0, True),
+    Bounds(0, inf, 0, 100, False),
+    Bounds(0, 10, 10, 0, True),
+)
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 _SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("tokenize=ko-mecab",)}
 """The tokenizers that sacrebleu chooses for a target language; it chooses 13a for every other."""
 
-_IDF = {"neighbours": "the idf of its n-grams comes from the references of all segments, by definition"}
+_IDF = {
+    "neighbours": "the idf of its n-grams comes from the references of all segments, by definition"
+}
 
 LEXICAL: Mapping[str, LexicalPreset] = {
     "bleu": LexicalPreset(
-        *("n-gram precision of the corpus; segments: sentence BLEU", _PAPINENI, "bleu", _BLEU, _PERCENT),
+        *(
+            "n-gram precision of the corpus; segments: sentence BLEU",
+            _PAPINENI,
+            "bleu",
+            _BLEU,
+            _PERCENT,
+        ),
         languages=_SPACELESS,
     ),
     "sentbleu": LexicalPreset(
-        *("sentence BLEU; the score is the mean of segments", _PAPINENI, "sentence_bleu", _BLEU, _PERCENT),
+        *(
+            "sentence BLEU; the score is the mean of segments",
+            _PAPINENI,
+            "sentence_bleu",
+            _BLEU,
+            _PERCENT,
+        ),
         languages=_SPACELESS,
     ),
-    "chrf": LexicalPreset("character n-gram F of the corpus", "Popović 2015", "chrf", _CHRF, _PERCENT),
+    "chrf": LexicalPreset(
+        "character n-gram F of the corpus", "Popović 2015", "chrf", _CHRF, _PERCENT
+    ),
     "chrf++": LexicalPreset(
         *("character and word n-gram F of the corpus", "Popović 2017", "chrf"),
         {**_CHRF, "word_order": (2, WHOLE)},
         _PERCENT,
     ),
-    "ter": LexicalPreset("translation edit rate of the corpus", "Snover et al. 2006", "ter", _TER, _RATE),
+    "ter": LexicalPreset(
+        "translation edit rate of the corpus", "Snover et al. 2006", "ter", _TER, _RATE
+    ),
     "rouge1": LexicalPreset("F1 of words", _LIN, "rouge", _ROUGE),
     "rouge2": LexicalPreset("F1 of word pairs", _LIN, "rouge", _ROUGE),
     "rougeL": LexicalPreset("F1 of the longest common subsequence", _LIN, "rouge", _ROUGE),
-    "meteor": LexicalPreset("aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", "meteor", _METEOR),
-    "cider": LexicalPreset("CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", "cider", _CIDER, _TEN, _IDF),
+    "meteor": LexicalPreset(
+        "aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", "meteor", _METEOR
+    ),
+    "cider": LexicalPreset(
+        "CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", "cider", _CIDER, _TEN, _IDF
+    ),
 }
 
 
@@ -152,9 +199,13 @@ class LexicalSpec:
             try:
                 options[option] = kind.read(text)
             except ValueError:
-                raise InvalidSetting(f"{self.name}: {option} takes {kind.accepts}, got {text!r}") from None
+                raise InvalidSetting(
+                    f"{self.name}: {option} takes {kind.accepts}, got {text!r}"
+                ) from None
         return replace(self, options=options)
 
     def written(self) -> dict[str, str]:
         """Return every setting as text."""
-        return {name: kind.show(self.options[name]) for name, (_, kind) in self.preset.options.items()}
+        return {
+            name: kind.show(self.options[name]) for name, (_, kind) in self.preset.options.items()
+        }

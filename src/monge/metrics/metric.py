@@ -76,7 +76,9 @@ class MetricSpec:
                 raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
             if axis not in AXES:
                 raise UnknownName("axis", axis, AXES)
-            choice: Any = set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
+            choice: Any = (
+                set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
+            )
             spec = replace(spec, **{axis: choice})
         return spec
 

@@ -1,4 +1,5 @@
-"""Every metric by name: presets of transport metrics (`PRESETS`), of blends of them, and of lexical ones.
+"""Every metric by name: presets of transport metrics (`PRESETS`), of blends of them, and of lexical
+ones.
 
 A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spec.
 """
@@ -25,14 +26,19 @@ Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
 
 
 def find_preset(name: str) -> Preset:
-    """Return the preset of NAME or NAME@PROFILE; raise UnknownName with the nearest name where there is none."""
+    """Return the preset of NAME or NAME@PROFILE; raise UnknownName with the nearest name where
+    there is none.
+    """
     if name in PRESETS:
         return PRESETS[name]
     bare, at, profile = name.partition("@")
     if bare in PRESETS and at:
         profiles = [key.partition("@")[2] for key in PRESETS if key.startswith(bare + "@")]
         raise UnknownName(
-            "profile", profile, profiles or ["(none)"], f"{bare} has: {', '.join(profiles) or 'no other'}"
+            "profile",
+            profile,
+            profiles or ["(none)"],
+            f"{bare} has: {', '.join(profiles) or 'no other'}",
         )
     raise UnknownName("metric", name, [*PRESETS, *BLENDS, *LEXICAL], "(monge metrics lists them)")
 
@@ -40,14 +46,19 @@ def find_preset(name: str) -> Preset:
 def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
     """Return the name and the spec of `NAME`, `NAME@PROFILE` or `NAME[changes]`.
 
-    Changes are applied in this order, the last one wins: those of the language, `changes` (from `--set`), the bracket.
+    Changes are applied in this order, the last one wins: those of the language, `changes` (from
+    `--set`), the bracket.
     """
     name, inner = split_name(text)
     check_language(lang)
     if name in LEXICAL:
-        of_vectors = next((change for change in changes if _target(change).partition(".")[0] in AXES), None)
+        of_vectors = next(
+            (change for change in changes if _target(change).partition(".")[0] in AXES), None
+        )
         if of_vectors is not None and fitting(name, changes) != tuple(changes):
-            raise InvalidSetting(f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}")
+            raise InvalidSetting(
+                f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}"
+            )
         of_language = LEXICAL[name].languages.get(lang or "", ())
         return name, LexicalSpec(name).changed([*of_language, *changes, *split_changes(inner)])
     if name in BLENDS:
@@ -56,7 +67,9 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
 
 
 def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
-    """Return the changes that apply to the metric: to an axis, to an axis of a member, or to a lexical option."""
+    """Return the changes that apply to the metric: to an axis, to an axis of a member, or to a
+    lexical option.
+    """
     name = split_name(text)[0]
     if name in LEXICAL:
         return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
@@ -70,7 +83,9 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_fitting(names: Sequence[str], changes: Iterable[str]) -> list[str]:
-    """Raise InvalidSetting where a change applies to no metric; return a note for each that applies only to some."""
+    """Raise InvalidSetting where a change applies to no metric; return a note for each that applies
+    only to some.
+    """
     notes = []
     for change in changes:
         having = [name for name in names if fitting(name, [change])]
@@ -80,7 +95,9 @@ def check_fitting(names: Sequence[str], changes: Iterable[str]) -> list[str]:
             targets, target = [*AXES, *options], _target(change)
             near = [] if target in targets else get_close_matches(target, targets, n=1, cutoff=0.5)
             guess = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidSetting(f"--set {change}: none of {', '.join(names)} has {target!r}{guess}")
+            raise InvalidSetting(
+                f"--set {change}: none of {', '.join(names)} has {target!r}{guess}"
+            )
         if having and lacking:
             notes.append(f"{change} applies to {', '.join(having)}, not to {', '.join(lacking)}")
     return notes
@@ -108,7 +125,9 @@ def split_name(text: str) -> tuple[str, str]:
     return name, inner[:-1] if bracket else ""
 
 
-def _resolve_transport(name: str, inner: str, changes: tuple[str, ...], lang: str | None) -> MetricSpec:
+def _resolve_transport(
+    name: str, inner: str, changes: tuple[str, ...], lang: str | None
+) -> MetricSpec:
     preset = find_preset(name)
     spec = preset.spec
     if lang is not None and preset.languages:

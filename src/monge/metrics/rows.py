@@ -1,8 +1,9 @@
-"""The core presets: BERTScore, MoverScore, TWMD, Lazy-EMD and their variants, one row of data per metric.
+"""The core presets: BERTScore, MoverScore, TWMD, Lazy-EMD and their variants, one row of data per
+metric.
 
-The bare name has our defaults; a profile is what others compute: `@paper` follows the printed equations, and
-`@v1`, `@v2`, `@web`, `@release` and `@corrsim` follow public code, including its faults. Axes, their choices and
-fields are in `spec.axes`.
+The bare name has our defaults; a profile is what others compute: `@paper` follows the printed
+equations, and `@v1`, `@v2`, `@web`, `@release` and `@corrsim` follow public code, including its
+faults. Axes, their choices and fields are in `spec.axes`.
 """
 
 from __future__ import annotations
@@ -32,20 +33,35 @@ UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
 UNIT = UnitNormalise("units", units=True)
 LAYER_UNIT = UnitNormalise("layers+units", layers=True, units=True)
 RAW = Normalise("none")
-COSINE, EUCLIDEAN, SQEUCLIDEAN = Cosine("cosine"), Euclidean("euclidean"), SquaredEuclidean("sqeuclidean")
+COSINE, EUCLIDEAN, SQEUCLIDEAN = (
+    Cosine("cosine"),
+    Euclidean("euclidean"),
+    SquaredEuclidean("sqeuclidean"),
+)
 EXACT, ONESIDED, INDEPENDENT = Exact("exact"), OneSided("onesided"), Independent("independent")
-COST, SIMILARITY, INVERSE = CostReadout("cost"), SimilarityReadout("similarity"), CostReadout("1/(1+cost)")
+COST, SIMILARITY, INVERSE = (
+    CostReadout("cost"),
+    SimilarityReadout("similarity"),
+    CostReadout("1/(1+cost)"),
+)
 ONE_MINUS = CostReadout("1-cost")
 POWER_MEANS = Layers(at="last", span=5, pool="pmeans", exponents=(-inf, 1.0, inf))
 LAST = Layers(at="last")
 MEAN = References("mean")
 
 BERTSCORE = MetricSpec(
-    weights=UNIFORM, centre=NO_CENTRE, normalise=UNIT, ground=COSINE, transport=ONESIDED, readout=Prf("prf")
+    weights=UNIFORM,
+    centre=NO_CENTRE,
+    normalise=UNIT,
+    ground=COSINE,
+    transport=ONESIDED,
+    readout=Prf("prf"),
 )
 
 MOVER_UNITS = UnitSettings(subwords="first", punctuation="drop", specials="keep")
-MOVER_RELEASE_UNITS = UnitSettings(subwords="first", punctuation="drop-ascii", match="piece", specials="keep")
+MOVER_RELEASE_UNITS = UnitSettings(
+    subwords="first", punctuation="drop-ascii", match="piece", specials="keep"
+)
 MOVERSCORE = MetricSpec(
     layers=POWER_MEANS,
     units=MOVER_UNITS,
@@ -56,7 +72,9 @@ MOVERSCORE = MetricSpec(
     transport=EXACT,
     readout=ONE_MINUS,
 )
-MOVER_PAPER = replace(MOVERSCORE, units=UnitSettings(join="sum"), normalise=RAW, ground=EUCLIDEAN, readout=COST)
+MOVER_PAPER = replace(
+    MOVERSCORE, units=UnitSettings(join="sum"), normalise=RAW, ground=EUCLIDEAN, readout=COST
+)
 MOVER_V1 = replace(
     MOVERSCORE,
     units=MOVER_RELEASE_UNITS,
@@ -74,7 +92,9 @@ MOVER_V2 = replace(
     readout=INVERSE,
     references=MEAN,
 )
-MOVER_WEB = replace(MOVERSCORE, units=UnitSettings(specials="keep"), weights=UNIFORM, references=MEAN)
+MOVER_WEB = replace(
+    MOVERSCORE, units=UnitSettings(specials="keep"), weights=UNIFORM, references=MEAN
+)
 
 TWMD_PAPER = MetricSpec(
     weights=UNIFORM,
@@ -84,7 +104,9 @@ TWMD_PAPER = MetricSpec(
     transport=Tempered("tempered", temperature=0.02, sweeps=1),
     readout=SelfNormalised("self-normalised"),
 )
-TRWMD = replace(TWMD_PAPER, transport=Tempered("tempered", temperature=0.02, sweeps=1, slack=(inf, 0.0)))
+TRWMD = replace(
+    TWMD_PAPER, transport=Tempered("tempered", temperature=0.02, sweeps=1, slack=(inf, 0.0))
+)
 
 
 def _with_temperature(spec: MetricSpec, temperature: float) -> MetricSpec:
@@ -92,7 +114,8 @@ def _with_temperature(spec: MetricSpec, temperature: float) -> MetricSpec:
     return replace(spec, transport=replace(spec.transport, temperature=temperature))
 
 
-# The temperature was chosen on development data, with the layer, for four models: see docs/defaults.md.
+# The temperature was chosen on development data, with the layer, for four models: see
+# docs/defaults.md.
 TWMD = _with_temperature(TWMD_PAPER, 0.10)
 
 
@@ -139,10 +162,16 @@ WMD = replace(EMD, ground=EUCLIDEAN)
 
 MOVERSCORE_PAPER, CHEN, LAZY_PAPER = "Zhao et al. 2019", "Chen et al. 2020", "Lazy-EMD 2020"
 _NEIGHBOURS = "the mean of a batch of 32 consecutive segments is subtracted, by definition"
-_BATCH_LACKS = dict.fromkeys(("order", "neighbours", "duplicates", "identity", "references"), _NEIGHBOURS)
-_EACH_SIDE = {"identity": "one idf dictionary a side: an equal text weighs its words otherwise on either side"}
+_BATCH_LACKS = dict.fromkeys(
+    ("order", "neighbours", "duplicates", "identity", "references"), _NEIGHBOURS
+)
+_EACH_SIDE = {
+    "identity": "one idf dictionary a side: an equal text weighs its words otherwise on either side"
+}
 _DESTROYS = "slack lets a pair destroy mass instead of paying for it, so a bad pair can cost less"
-_ENTROPY = "the entropy term rewards spread-out plans, so other texts can score above the text itself"
+_ENTROPY = (
+    "the entropy term rewards spread-out plans, so other texts can score above the text itself"
+)
 LAZY_LANGUAGES = {
     "zh": ("transport.slack=0.018/0.97",),
     "other": ("transport.slack=0.009/0.95",),
@@ -151,7 +180,9 @@ LAZY_LANGUAGES = {
 
 
 def as_published(rows: Mapping[str, Preset]) -> Mapping[str, Preset]:
-    """Let unknown pieces match each other in all profiles, as published code does; return the rows."""
+    """Let unknown pieces match each other in all profiles, as published code does; return the
+    rows.
+    """
     return {
         name: replace(row, spec=row.spec.changed(["units.unknown=match"])) if "@" in name else row
         for name, row in rows.items()
@@ -161,8 +192,11 @@ def as_published(rows: Mapping[str, Preset]) -> Mapping[str, Preset]:
 _CORE: Mapping[str, Preset] = {
     "bertscore": Preset(BERTSCORE, "each word to its nearest word, both ways", "Zhang et al. 2020"),
     "bertscore@release": Preset(
-        replace(BERTSCORE, units=UnitSettings(specials="targets"), references=References("max-each")),
-        "the package bert-score 0.3.13: specials are match targets, best of each part over references",
+        replace(
+            BERTSCORE, units=UnitSettings(specials="targets"), references=References("max-each")
+        ),
+        "the package bert-score 0.3.13: specials are match targets, best of each part over "
+        "references",
         "Zhang et al. 2020",
     ),
     "hmd": Preset(
@@ -176,54 +210,92 @@ _CORE: Mapping[str, Preset] = {
         "BERTScore's plans on MoverScore's power-mean vectors and idf weights",
         MOVERSCORE_PAPER,
     ),
-    "moverscore": Preset(MOVERSCORE, "exact transport of idf mass between words, 1 - cost", MOVERSCORE_PAPER),
+    "moverscore": Preset(
+        MOVERSCORE, "exact transport of idf mass between words, 1 - cost", MOVERSCORE_PAPER
+    ),
     "moverscore@paper": Preset(
-        MOVER_PAPER, "the printed equations: vectors scaled by idf, Euclidean, a distance", MOVERSCORE_PAPER
+        MOVER_PAPER,
+        "the printed equations: vectors scaled by idf, Euclidean, a distance",
+        MOVERSCORE_PAPER,
     ),
     "moverscore@v1": Preset(
-        MOVER_V1, "release 1: one idf dictionary a side, its epsilons", MOVERSCORE_PAPER, lacks=_EACH_SIDE
+        MOVER_V1,
+        "release 1: one idf dictionary a side, its epsilons",
+        MOVERSCORE_PAPER,
+        lacks=_EACH_SIDE,
     ),
     "moverscore@v2": Preset(
         MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER, lacks=_EACH_SIDE
     ),
-    "moverscore@web": Preset(MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER),
-    "moverscore-2": Preset(MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER),
+    "moverscore@web": Preset(
+        MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER
+    ),
+    "moverscore-2": Preset(
+        MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER
+    ),
     "moverscore-2@paper": Preset(
         MOVER_PAPER.changed(["units.ngram=2"]), "bigrams, the printed equations", MOVERSCORE_PAPER
     ),
     "moverscore-2@v1": Preset(
-        MOVER_V1.changed(["units.ngram=2"]), "bigrams, release 1", MOVERSCORE_PAPER, lacks=_EACH_SIDE
+        MOVER_V1.changed(["units.ngram=2"]),
+        "bigrams, release 1",
+        MOVERSCORE_PAPER,
+        lacks=_EACH_SIDE,
     ),
-    "moverscore-2@web": Preset(MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER),
-    "smd": Preset(MOVERSCORE.changed(["units.ngram=sentence"]), "sentence mover: one unit a text", MOVERSCORE_PAPER),
-    "smd@paper": Preset(MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER),
+    "moverscore-2@web": Preset(
+        MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER
+    ),
+    "smd": Preset(
+        MOVERSCORE.changed(["units.ngram=sentence"]),
+        "sentence mover: one unit a text",
+        MOVERSCORE_PAPER,
+    ),
+    "smd@paper": Preset(
+        MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER
+    ),
     "smd@web": Preset(
-        MOVER_WEB.changed(["units.ngram=sentence", "units.join=mean", "ground=manhattan", "readout=-cost"]),
+        MOVER_WEB.changed(
+            ["units.ngram=sentence", "units.join=mean", "ground=manhattan", "readout=-cost"]
+        ),
         "the web service: minus the L1 distance of mean vectors",
         MOVERSCORE_PAPER,
     ),
     "twmd": Preset(TWMD, "tempered word mover similarity, one sweep", CHEN),
     "twmd@release": Preset(
-        _as_authors_code(TWMD_PAPER), "the authors' code: final special dropped, candidate side reported", CHEN
+        _as_authors_code(TWMD_PAPER),
+        "the authors' code: final special dropped, candidate side reported",
+        CHEN,
     ),
     "twmd@paper": Preset(
-        replace(TWMD_PAPER, readout=SelfNormalised("self-normalised", of="objective", headline="precision")),
+        replace(
+            TWMD_PAPER,
+            readout=SelfNormalised("self-normalised", of="objective", headline="precision"),
+        ),
         "the printed objective, entropy included",
         CHEN,
         lacks={"identity": _ENTROPY},
     ),
     "twmd-b": Preset(TWMD_B, "TWMD of vectors centred by the corpus mean", CHEN),
     "twmd-b@release": Preset(
-        replace(_as_authors_code(TWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
+        replace(_as_authors_code(TWMD_B), centre=BATCH_32),
+        "batches of 32, a mean a side",
+        CHEN,
+        lacks=_BATCH_LACKS,
     ),
-    "trwmd": Preset(TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN),
+    "trwmd": Preset(
+        TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN
+    ),
     "trwmd@release": Preset(
-        _as_authors_code(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN
+        _as_authors_code(TRWMD),
+        "the authors' code: final special dropped, candidate side reported",
+        CHEN,
     ),
     "trwmd@paper": Preset(
         replace(
             TRWMD,
-            readout=SelfNormalised("self-normalised", of="objective", entropy="conditional", headline="precision"),
+            readout=SelfNormalised(
+                "self-normalised", of="objective", entropy="conditional", headline="precision"
+            ),
         ),
         "equation 7: log-sum-exp",
         CHEN,
@@ -231,11 +303,18 @@ _CORE: Mapping[str, Preset] = {
     ),
     "trwmd-b": Preset(TRWMD_B, "TRWMD of vectors centred by the corpus mean", CHEN),
     "trwmd-b@release": Preset(
-        replace(_as_authors_code(TRWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
+        replace(_as_authors_code(TRWMD_B), centre=BATCH_32),
+        "batches of 32, a mean a side",
+        CHEN,
+        lacks=_BATCH_LACKS,
     ),
     "sbert": Preset(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
-    "sbert@paper": Preset(replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN),
-    "wordset-cka": Preset(CKA, "centred kernel alignment of two sets of words", "Zhelezniak et al. 2019"),
+    "sbert@paper": Preset(
+        replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN
+    ),
+    "wordset-cka": Preset(
+        CKA, "centred kernel alignment of two sets of words", "Zhelezniak et al. 2019"
+    ),
     "wordset-cka@corrsim": Preset(
         replace(CKA, normalise=RAW), "the package corrsim: no unit norm", "Zhelezniak et al. 2019"
     ),
@@ -269,7 +348,8 @@ _CORE: Mapping[str, Preset] = {
             readout=Prf("prf", alpha=0.8),
             references=References("max-sides"),
         ),
-        "the authors' shipped settings: trigrams place by place, alpha .8, F of the best precision and the best recall",
+        "the authors' shipped settings: trigrams place by place, alpha .8, F of the best precision "
+        "and the best recall",
         "Lo 2019",
         symmetric=False,
     ),
@@ -278,11 +358,17 @@ _CORE: Mapping[str, Preset] = {
         "BERTScore with a tuned balance of precision and recall",
         LAZY_PAPER,
         symmetric=False,
-        languages={"en": ("readout.alpha=0.48",), "zh": ("readout.alpha=0.9",), "other": ("readout.alpha=0.96",)},
+        languages={
+            "en": ("readout.alpha=0.48",),
+            "zh": ("readout.alpha=0.9",),
+            "other": ("readout.alpha=0.96",),
+        },
     ),
     "wmd": Preset(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
     "rwmd": Preset(
-        replace(WMD, transport=ONESIDED), "relaxed word mover's distance: the larger side", "Kusner et al. 2015"
+        replace(WMD, transport=ONESIDED),
+        "relaxed word mover's distance: the larger side",
+        "Kusner et al. 2015",
     ),
 }
 CORE = as_published(_CORE)

@@ -17,53 +17,81 @@ def check(spec: MetricSpec) -> None:
     """Raise InvalidSetting, with the reason, where two choices cannot be combined."""
     readout, transport = spec.readout, spec.transport
     readout.check(spec.ground, transport)
-    if isinstance(spec.scale, Baseline) and (raw_bounds(spec).best != 1.0 or not raw_bounds(spec).higher_is_better):
+    if isinstance(spec.scale, Baseline) and (
+        raw_bounds(spec).best != 1.0 or not raw_bounds(spec).higher_is_better
+    ):
         raise InvalidSetting(
-            "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity that is 1 for equal "
+            "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity "
+            "that is 1 for equal "
             f"texts, not readout={spec.readout.name}"
         )
     if spec.units.bag != "words" and (spec.units.ngram != 1 or spec.weights.name == "counts"):
         raise InvalidSetting(
-            f"units.bag={spec.units.bag} makes sentences of single words: it goes with units.ngram=1 and "
+            f"units.bag={spec.units.bag} makes sentences of single words: it goes with "
+            f"units.ngram=1 and "
             "weights other than counts"
         )
     if spec.references.name == "max-sides" and not isinstance(readout, Prf):
         raise InvalidSetting(
-            "references=max-sides makes F of the best precision and the best recall: it needs readout=prf, "
+            "references=max-sides makes F of the best precision and the best recall: it needs "
+            "readout=prf, "
             f"not {readout.name}"
         )
     if spec.units.phrases:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
-    if isinstance(transport, Tempered) and transport.sweeps == 0 and transport.slack in ((0.0, inf), (inf, 0.0)):
-        raise InvalidSetting("transport.slack with one side free converges in one sweep: set transport.sweeps=1")
+    if (
+        isinstance(transport, Tempered)
+        and transport.sweeps == 0
+        and transport.slack in ((0.0, inf), (inf, 0.0))
+    ):
+        raise InvalidSetting(
+            "transport.slack with one side free converges in one sweep: set transport.sweeps=1"
+        )
 
 
 def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
-    """Raise where no language model is named, or where a higher likelihood would not mean a better score."""
+    """Raise where no language model is named, or where a higher likelihood would not mean a better
+    score.
+    """
     if fluency.model == "none":
-        raise InvalidSetting("fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME")
+        raise InvalidSetting(
+            "fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME"
+        )
     if not raw_bounds(spec).higher_is_better or isinstance(spec.scale, Baseline):
         raise InvalidSetting(
-            f"fluency=lm adds a likelihood to a similarity: it does not go with readout={spec.readout.name} "
-            f"and scale={spec.scale.name}; take a readout that is higher for better, and scale=raw or unit"
+            f"fluency=lm adds a likelihood to a similarity: it does not go with "
+            f"readout={spec.readout.name} "
+            f"and scale={spec.scale.name}; take a readout that is higher for better, and scale=raw "
+            f"or unit"
         )
 
 
 def _check_phrases(spec: MetricSpec) -> None:
-    """Raise where n-grams are compared by position under choices that lose the order or the weights of units."""
+    """Raise where n-grams are compared by position under choices that lose the order or the weights
+    of units.
+    """
     conditions = {
         "transport": (spec.transport.name, "onesided", spec.transport.name == "onesided"),
         "readout": (spec.readout.name, "prf", spec.readout.name == "prf"),
         "weights": (spec.weights.name, "uniform, idf or idf-yisi", spec.weights.name != "counts"),
-        "weights.epsilon": (getattr(spec.weights, "epsilon", 0), "0", not getattr(spec.weights, "epsilon", 0)),
-        "units.specials": (spec.units.specials, "drop, keep or first", spec.units.specials != "targets"),
+        "weights.epsilon": (
+            getattr(spec.weights, "epsilon", 0),
+            "0",
+            not getattr(spec.weights, "epsilon", 0),
+        ),
+        "units.specials": (
+            spec.units.specials,
+            "drop, keep or first",
+            spec.units.specials != "targets",
+        ),
     }
     for name, (value, accepted, is_met) in conditions.items():
         if not is_met:
             raise InvalidSetting(
-                f"units.join=positions compares n-grams place by place: for {spec.units.ngram or 'sentence'}-grams "
+                f"units.join=positions compares n-grams place by place: for "
+                f"{spec.units.ngram or 'sentence'}-grams "
                 f"it needs {name}={accepted}, not {value}"
             )
 
@@ -75,19 +103,28 @@ def bounds(spec: MetricSpec) -> Bounds:
         worst = None if raw.worst is None else in_unit(raw.worst, raw)
         return Bounds(0.0, 1.0, in_unit(raw.best, raw), worst, True)
     if spec.scale.name == "human":
-        return Bounds(-inf, inf, inf, None, True, note="human z scores: 0 is average, 1 a standard deviation above")
+        return Bounds(
+            -inf,
+            inf,
+            inf,
+            None,
+            True,
+            note="human z scores: 0 is average, 1 a standard deviation above",
+        )
     if isinstance(spec.scale, Baseline):
         return Bounds(-inf, raw.high, raw.best, None, True)
     return raw
 
 
 def in_unit(value: float, raw: Bounds) -> float:
-    """Map a score to 0..1 with 1 as the best: a monotone function that is the same for every corpus.
+    """Map a score to 0..1 with 1 as the best: a monotone function that is the same for every
+    corpus.
 
-    A range with finite ends is mapped linearly. Where only a best value exists (the better end of the range, or the
-    score of a text with itself), a score becomes 1 / (1 + its distance from the best); scores beyond the best become 1.
-    Where there is no best value (inner products of vectors of any length), a score s, with its sign chosen so that
-    higher is better, becomes (1 + s / (1 + |s|)) / 2.
+    A range with finite ends is mapped linearly. Where only a best value exists (the better end of
+    the range, or the score of a text with itself), a score becomes 1 / (1 + its distance from the
+    best); scores beyond the best become 1. Where there is no best value (inner products of vectors
+    of any length), a score s, with its sign chosen so that higher is better, becomes (1 + s / (1 +
+    |s|)) / 2.
     """
     sign = 1.0 if raw.higher_is_better else -1.0
     worse, better = sorted((sign * raw.low, sign * raw.high))
@@ -100,7 +137,8 @@ def in_unit(value: float, raw: Bounds) -> float:
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:
-    """Return the range of a spec's scores before they are scaled; `best` and `worst` are those of its transport.
+    """Return the range of a spec's scores before they are scaled; `best` and `worst` are those of
+    its transport.
 
     A language model adds up to 0 to a score (nll), or up to its weight (probability).
     """
@@ -112,7 +150,12 @@ def raw_bounds(spec: MetricSpec) -> Bounds:
         low = limits.low if fluency.form == "probability" else -inf
         return replace(limits, low=low, high=limits.high + added, usual=None)
     unbounded = not (isfinite(limits.low) and isfinite(limits.high))
-    if unbounded and isinstance(readout, CostReadout) and ground.distance and _makes_barycentres_of_unit_vectors(spec):
+    if (
+        unbounded
+        and isinstance(readout, CostReadout)
+        and ground.distance
+        and _makes_barycentres_of_unit_vectors(spec)
+    ):
         far = readout.transform(ground.unit_costs[1], exp)
         usual = min(far, limits.best), max(far, limits.best)
         return replace(limits, usual=usual, note="barycentres of unit vectors")

@@ -1,12 +1,13 @@
-"""Signatures: one line with every setting that a score depends on, which can be parsed and compared; and a short form.
+"""Signatures: one line with every setting that a score depends on, which can be parsed and
+compared; and a short form.
 
-    long     metric:twmd|model:NAME#53aa5117|tokenizer:…|config:…|precision:fp32|…|transport:…|stats:none|monge:0.1.0
-    short    twmd[layers=4,encoder.max_length=256]|NAME#53aa5117-…-…|stats:idf=…|monge:0.1.0#9f2c1a7e
+    long     metric:twmd|model:NAME#53aa5117|tokenizer:…|config:…|precision:fp32|…|monge:0.1.0
+    short    twmd[layers=4,encoder.max_length=256]|NAME#53aa5117-…-…|stats:idf=…|monge:0.1.0#9f2c
 
-The short form begins with the metric as `-m` accepts it: its name and the changes from the preset of that name. Then
-come the digests of model, tokenizer and configuration, those of statistics where there are any, and after the last
-`#` the digest of the long form. `full` rebuilds the long form and compares its digest: a short form written by a
-version with other defaults is refused.
+The short form begins with the metric as `-m` accepts it: its name and the changes from the preset
+of that name. Then come the digests of model, tokenizer and configuration, those of statistics where
+there are any, and after the last `#` the digest of the long form. `full` rebuilds the long form and
+compares its digest: a short form written by a version with other defaults is refused.
 """
 
 from __future__ import annotations
@@ -43,17 +44,23 @@ _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
-"""By axis, the values of fields that older signatures do not have; a signature that has the field overrides them."""
+"""By axis, the values of fields that older signatures do not have; a signature that has the field
+overrides them.
+"""
 FILE = "file"
 CPU = "cpu"
 """The default device, which signatures leave out."""
 _OF_RUN = ("device", "nrefs")
-"""Keys that describe the run: a replay on another device, or with more references, writes its own."""
+"""Keys that describe the run: a replay on another device, or with more references, writes its
+own.
+"""
 
 
 @cache
 def _version() -> str:
-    """Return the version of monge; cached, because looking it up parses a file and every result is signed."""
+    """Return the version of monge; cached, because looking it up parses a file and every result is
+    signed.
+    """
     return version("monge")
 
 
@@ -86,19 +93,23 @@ def sign(
 ) -> Signature:
     """Return the signature of a spec whose layers are numbers.
 
-    `stats` are digests by kind, `stopwords` and `language_model` are hashes of the files that the spec names,
-    `references` is the number of references per segment, or `var`.
+    `stats` are digests by kind, `stopwords` and `language_model` are hashes of the files that the
+    spec names, `references` is the number of references per segment, or `var`.
     """
     fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
     fields += [] if model.device == CPU else [("device", model.device)]
     fields += _settings(_mark_files(spec, stopwords, language_model))
-    return Signature((*fields, ("nrefs", references), ("stats", _write_digests(stats)), ("monge", _version())))
+    return Signature(
+        (*fields, ("nrefs", references), ("stats", _write_digests(stats)), ("monge", _version()))
+    )
 
 
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
     """Return the fields of the encoder and of every axis, as text."""
-    encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
+    encoder = dict(
+        part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(",")
+    )
     chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
     fields = [(key, encoder[name]) for key, name in _ENCODER_KEYS.items()]
     return fields + [(axis, show_choice(spec.choice(axis))) for axis in (*_WRITTEN, *chosen)]
@@ -109,17 +120,30 @@ def _write_digests(stats: Mapping[str, str]) -> str:
 
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
-    """Return the signature of a lexical metric: its settings, and the signature of the library that computed it."""
+    """Return the signature of a lexical metric: its settings, and the signature of the library that
+    computed it.
+    """
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_side_field(spec.against)
+    fields = (
+        ("metric", spec.name),
+        ("options", options),
+        *Signature.parse(library).fields,
+        *_side_field(spec.against),
+    )
     return Signature((*fields, ("monge", _version())))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
-    """Return the signature of a blend: the shared fields, each member's axes under its name, and the fitted ranges."""
+    """Return the signature of a blend: the shared fields, each member's axes under its name, and
+    the fitted ranges.
+    """
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in (*_SHARED_KEYS, "device")]
-    own = [(f"{part}.{axis}", signature[axis]) for part, signature in parts.items() for axis in _WRITTEN]
+    own = [
+        (f"{part}.{axis}", signature[axis])
+        for part, signature in parts.items()
+        for axis in _WRITTEN
+    ]
     last = (
         *_side_field(first.get("against")),
         ("nrefs", first["nrefs"]),
@@ -130,28 +154,41 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
 
 
 def _side_field(side: str) -> tuple[tuple[str, str], ...]:
-    """Return the field for the side that hypotheses were compared with; none for references, the default."""
+    """Return the field for the side that hypotheses were compared with; none for references, the
+    default.
+    """
     return () if side in ("", OPTIONAL["against"]) else (("against", side),)
 
 
 def _mark_files(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
-    """Replace paths of files in a spec by the names of the files and the hashes of their contents."""
+    """Replace paths of files in a spec by the names of the files and the hashes of their
+    contents.
+    """
     if spec.units.stopwords != "none":
-        spec = replace(spec, units=replace(spec.units, stopwords=_mark_file(spec.units.stopwords, stopwords)))
+        spec = replace(
+            spec, units=replace(spec.units, stopwords=_mark_file(spec.units.stopwords, stopwords))
+        )
     if isinstance(spec.fluency, LanguageModel):
-        spec = replace(spec, fluency=replace(spec.fluency, model=_mark_file(spec.fluency.model, language_model)))
+        spec = replace(
+            spec,
+            fluency=replace(spec.fluency, model=_mark_file(spec.fluency.model, language_model)),
+        )
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         spec = replace(spec, weights=replace(spec.weights, corpus=FILE))
     return spec
 
 
 def _mark_file(file: str, digest: str) -> str:
-    """Return NAME#DIGEST: the name of a file or directory without its path, and the hash of its contents."""
+    """Return NAME#DIGEST: the name of a file or directory without its path, and the hash of its
+    contents.
+    """
     return f"{quoted(Path(file).name)}#{digest}"
 
 
 def quoted(name: str) -> str:
-    """Quote a name for a signature: characters of the grammar, and characters that are not printable, become %XX."""
+    """Quote a name for a signature: characters of the grammar, and characters that are not
+    printable, become %XX.
+    """
 
     def written(character: str) -> str:
         plain = character.isprintable() and character not in "%|,#=()"
@@ -173,8 +210,8 @@ def named_corpus(corpus: str) -> bool:
 class ParsedSignature:
     """The contents of a signature: the metric, its spec, and the digests that a replay must meet.
 
-    For a lexical metric `stats` are the fields of the library that computed it, and there is no model.
-    For a blend, `members` has the parsed signature of each member.
+    For a lexical metric `stats` are the fields of the library that computed it, and there is no
+    model. For a blend, `members` has the parsed signature of each member.
     """
 
     metric: str
@@ -190,7 +227,9 @@ class ParsedSignature:
 
 
 def parse(line: str) -> ParsedSignature:
-    """Parse a signature, long or short; raise StatisticsMismatch where a key is missing or unknown, or a value is."""
+    """Parse a signature, long or short; raise StatisticsMismatch where a key is missing or unknown,
+    or a value is.
+    """
     signature = full(line)
     if signature.get("metric") in LEXICAL:
         return _parse_lexical(signature)
@@ -200,8 +239,10 @@ def parse(line: str) -> ParsedSignature:
     keys = [key for key, _ in signature.fields]
     if "config" not in keys and "tokenizer" in keys:
         raise StatisticsMismatch(
-            "the signature lacks 'config', the digest of the model's configuration: it is of a version of monge that "
-            "did not sign it, though it moves scores; score again by name (-m) for a signature that replays"
+            "the signature lacks 'config', the digest of the model's configuration: it is of a "
+            "version of monge that "
+            "did not sign it, though it moves scores; score again by name (-m) for a signature "
+            "that replays"
         )
     for key in expected:
         if key not in keys:
@@ -218,9 +259,15 @@ def parse(line: str) -> ParsedSignature:
 
 
 def _read_spec(signature: Signature) -> MetricSpec:
-    """Return the spec that a signature was written from, without the model and with hashes of files."""
-    text = ",".join(f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix")
-    settings = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
+    """Return the spec that a signature was written from, without the model and with hashes of
+    files.
+    """
+    text = ",".join(
+        f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix"
+    )
+    settings = {
+        axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)
+    }
     settings |= {axis: f"{before},{settings[axis]}" for axis, before in _BEFORE.items()}
     chosen: dict[str, Any] = {axis: read_choice(axis, value) for axis, value in settings.items()}
     encoder: Any = read_choice("encoder", f"{text},prefix={signature['prefix']}")
@@ -257,7 +304,9 @@ def _read_digests(signature: Signature) -> dict[str, str]:
         return {}
     pairs = [part.partition("=") for part in signature["stats"].split(",")]
     if not all(kind and digest for kind, _, digest in pairs):
-        raise StatisticsMismatch(f"the signature's stats are not kind=digest pairs: {signature['stats']!r}")
+        raise StatisticsMismatch(
+            f"the signature's stats are not kind=digest pairs: {signature['stats']!r}"
+        )
     return {kind: digest for kind, _, digest in pairs}
 
 
@@ -275,37 +324,56 @@ def _parse_lexical(signature: Signature) -> ParsedSignature:
 
 
 def _parse_blend(signature: Signature) -> ParsedSignature:
-    """Parse the signature of a blend; each member is parsed as the signature of an arbitrary transport metric."""
+    """Parse the signature of a blend; each member is parsed as the signature of an arbitrary
+    transport metric.
+    """
     members = {
-        name: parse(str(_member_signature(signature, name))) for name in BLENDS[signature["metric"]].spec.members
+        name: parse(str(_member_signature(signature, name)))
+        for name in BLENDS[signature["metric"]].spec.members
     }
-    specs = {name: parsed.spec for name, parsed in members.items() if isinstance(parsed.spec, MetricSpec)}
+    specs = {
+        name: parsed.spec for name, parsed in members.items() if isinstance(parsed.spec, MetricSpec)
+    }
     first = next(iter(members.values()))
-    return ParsedSignature(signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members)
+    return ParsedSignature(
+        signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members
+    )
 
 
 def _member_signature(signature: Signature, name: str) -> Signature:
     """Return the fields of one member of a blend as a signature of its own."""
     shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
-    own = [(key.removeprefix(f"{name}."), value) for key, value in signature.fields if key.startswith(f"{name}.")]
+    own = [
+        (key.removeprefix(f"{name}."), value)
+        for key, value in signature.fields
+        if key.startswith(f"{name}.")
+    ]
     return Signature((("metric", "wmd"), *shared, *own))
 
 
 def library_fields(signature: Signature) -> dict[str, str]:
-    """Return the fields that the library of a lexical metric wrote, without the number of references."""
+    """Return the fields that the library of a lexical metric wrote, without the number of
+    references.
+    """
     left_out = ("metric", "options", "against", "monge", "nrefs")
     return {key: value for key, value in signature.fields if key not in left_out}
 
 
 def difference(first_line: str, second_line: str) -> list[tuple[str, str, str]]:
-    """Return the keys in which two signatures differ, with both values ('' where one has no such key)."""
+    """Return the keys in which two signatures differ, with both values ('' where one has no such
+    key).
+    """
     first, second = full(first_line), full(second_line)
     keys = list(dict.fromkeys([key for key, _ in first.fields] + [key for key, _ in second.fields]))
-    return [(key, first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)]
+    return [
+        (key, first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)
+    ]
 
 
 def shortened(line: str) -> str:
-    """Return the short form of a signature, or the line itself where the short form would lose something."""
+    """Return the short form of a signature, or the line itself where the short form would lose
+    something.
+    """
     signature = full(line)
     try:
         parse(line)
@@ -319,13 +387,20 @@ def _shorten(signature: Signature) -> str:
     name = signature["metric"]
     if name in LEXICAL:
         spec: Spec = LexicalSpec(name).changed(split_changes(signature["options"]))
-        more = [f"{key}:{value}" for key, value in signature.fields if key not in ("metric", "options", "monge")]
+        more = [
+            f"{key}:{value}"
+            for key, value in signature.fields
+            if key not in ("metric", "options", "monge")
+        ]
     else:
         blend = BLENDS.get(name)
         members = (
             {}
             if blend is None
-            else {member: _read_spec(_member_signature(signature, member)) for member in blend.spec.members}
+            else {
+                member: _read_spec(_member_signature(signature, member))
+                for member in blend.spec.members
+            }
         )
         spec = BlendSpec(members) if members else _read_spec(signature)
         more = ["-".join(signature[key] for key in _MODEL_KEYS)]
@@ -343,21 +418,27 @@ def _digest(signature: Signature) -> str:
 
 
 def full(line: str) -> Signature:
-    """Return the long form of a signature, long or short; raise where a short one does not match its digest."""
+    """Return the long form of a signature, long or short; raise where a short one does not match
+    its digest.
+    """
     match = _SHORT.fullmatch(line.strip())
     if match is None:
         return Signature.parse(line)
     first, middle, monge, digest = match.groups()
     try:
-        signature = _lengthen(*split_name(first), [field for field in (middle or "").split("|") if field], monge)
+        signature = _lengthen(
+            *split_name(first), [field for field in (middle or "").split("|") if field], monge
+        )
     except StatisticsMismatch:
         raise
     except MongeError as error:
         raise StatisticsMismatch(f"the short signature cannot be read: {error}") from None
     if _digest(signature) != digest:
         raise StatisticsMismatch(
-            f"the short signature ends in #{digest}, but {first} here gives #{_digest(signature)}: it was changed, or "
-            f"made by a version of monge with other defaults ({monge}; this is {version('monge')}); "
+            f"the short signature ends in #{digest}, but {first} here gives #{_digest(signature)}: "
+            f"it was changed, or "
+            f"made by a version of monge with other defaults ({monge}; this is "
+            f"{version('monge')}); "
             "the long signature replays (-f json, or --signature-form long)"
         )
     return signature
@@ -373,9 +454,15 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
     parts = digests.split("-")
     rest = dict(field.split(":", 1) for field in middle[1:] if ":" in field)
-    if not mark or len(parts) != len(_MODEL_KEYS) or len(rest) < len(middle) - 1 or rest.keys() - {*_OF_RUN, "stats"}:
+    if (
+        not mark
+        or len(parts) != len(_MODEL_KEYS)
+        or len(rest) < len(middle) - 1
+        or rest.keys() - {*_OF_RUN, "stats"}
+    ):
         raise StatisticsMismatch(
-            "not a short signature: expected NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
+            "not a short signature: expected "
+            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
             "monge:VERSION#DIGEST"
         )
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
@@ -383,9 +470,25 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     reference_count = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
     last = *reference_count, ("stats", rest.get("stats", "none")), ("monge", monge)
     if name not in BLENDS:
-        return Signature((("metric", name), *identity, *_settings(find_preset(name).spec.changed(changes)), *last))
-    members = {member: dict(_settings(spec)) for member, spec in BLENDS[name].spec.changed(changes).members.items()}
+        return Signature(
+            (
+                ("metric", name),
+                *identity,
+                *_settings(find_preset(name).spec.changed(changes)),
+                *last,
+            )
+        )
+    members = {
+        member: dict(_settings(spec))
+        for member, spec in BLENDS[name].spec.changed(changes).members.items()
+    }
     first = next(iter(members.values()))
-    own = [(f"{member}.{axis}", settings[axis]) for member, settings in members.items() for axis in _WRITTEN]
+    own = [
+        (f"{member}.{axis}", settings[axis])
+        for member, settings in members.items()
+        for axis in _WRITTEN
+    ]
     encoder = [(key, first[key]) for key in _ENCODER_KEYS]
-    return Signature((("metric", name), *identity, *encoder, *own, *_side_field(first.get("against", "")), *last))
+    return Signature(
+        (("metric", name), *identity, *encoder, *own, *_side_field(first.get("against", "")), *last)
+    )

@@ -4,4 +4,12 @@ from monge.papers.recompute import reproduce
 from monge.papers.reproduction import Reproduction, render_reproductions, render_tables
 from monge.papers.tables import listed, table_named, tables
 
-__all__ = ["Reproduction", "listed", "render_reproductions", "render_tables", "reproduce", "table_named", "tables"]
+__all__ = [
+    "Reproduction",
+    "listed",
+    "render_reproductions",
+    "render_tables",
+    "reproduce",
+    "table_named",
+    "tables",
+]

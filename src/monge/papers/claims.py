@@ -1,7 +1,9 @@
-"""Does a published table hold? Three levels (Cohen et al. 2018): the value, the finding, the conclusion.
+"""Does a published table hold? Three levels (Cohen et al. 2018): the value, the finding, the
+conclusion.
 
-value: how many figures differ by no more than .01. finding: how many pairs of rows stand in the published order,
-column by column. conclusion: the table's declared claims, on its mean columns, with a bootstrap interval of ours.
+value: how many figures differ by no more than .01. finding: how many pairs of rows stand in the
+published order, column by column. conclusion: the table's declared claims, on its mean columns,
+with a bootstrap interval of ours.
 """
 
 from __future__ import annotations
@@ -43,13 +45,21 @@ class ClaimDraws:
     resamples: int
     seed: int
 
-    def of(self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int) -> Array:
-        """Return draws [rows, resamples] of the mean over groups; a draw without a value counts as the value itself."""
+    def of(
+        self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int
+    ) -> Array:
+        """Return draws [rows, resamples] of the mean over groups; a draw without a value counts as
+        the value itself.
+        """
         statistic = named(column.statistic, dataset.kind)
-        table = agreement_table(dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number)
+        table = agreement_table(
+            dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number
+        )
         draws = np.zeros((len(scores), self.resamples))
         for weight, group_column in zip(table.weights, table.columns.values(), strict=True):
-            draws += weight * np.where(np.isnan(group_column.draws), group_column.values[:, None], group_column.draws)
+            draws += weight * np.where(
+                np.isnan(group_column.draws), group_column.values[:, None], group_column.draws
+            )
         return draws
 
 
@@ -70,9 +80,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """A claim on some rows: the published and our margin (above 0, or above minus `within`: it holds).
+    """A claim on some rows: the published and our margin (above 0, or above minus `within`: it
+    holds).
 
-    `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the bounds are on one side.
+    `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the bounds are on
+    one side.
     """
 
     says: str
@@ -106,25 +118,42 @@ class Verdict:
         """Plain numbers and words."""
         levels = {"value": self.value, "finding": self.finding, "conclusion": self.claims}
         return {
-            **{name: {"held": tally.held, "of": tally.of, "word": tally.word} for name, tally in levels.items()},
+            **{
+                name: {"held": tally.held, "of": tally.of, "word": tally.word}
+                for name, tally in levels.items()
+            },
             "claims": [asdict(outcome) for outcome in self.conclusion],
         }
 
 
 def judge(
-    table: PublishedTable, entries: Entries, draws: ClaimDraws | None = None, *, signs: Sequence[int] = ()
+    table: PublishedTable,
+    entries: Entries,
+    draws: ClaimDraws | None = None,
+    *,
+    signs: Sequence[int] = (),
 ) -> Verdict:
-    """Judge a table on three levels; `signs` -1 marks columns of figures of which less is better."""
+    """Judge a table on three levels; `signs` -1 marks columns of figures of which less is
+    better.
+    """
     published = range(len(table.columns))
     compared = [row[k] for row in entries.values() for k in published if _is_comparable(row[k])]
-    close = sum(abs((entry.ours or 0.0) - (entry.reported or 0.0)) <= CLOSE + 1e-9 for entry in compared)
+    close = sum(
+        abs((entry.ours or 0.0) - (entry.reported or 0.0)) <= CLOSE + 1e-9 for entry in compared
+    )
     held = of = 0
     for scope in scopes(table):
         for first, second in combinations(scope, 2):
-            if first.metric and first.metric_for("") == second.metric_for("") and first.set_for == second.set_for:
+            if (
+                first.metric
+                and first.metric_for("") == second.metric_for("")
+                and first.set_for == second.set_for
+            ):
                 continue
             for k in published:
-                order = _compare_order(entries[first.block, first.label][k], entries[second.block, second.label][k])
+                order = _compare_order(
+                    entries[first.block, first.label][k], entries[second.block, second.label][k]
+                )
                 held, of = held + (order == 1), of + (order != 0)
     evidence = Evidence(table, entries, draws, signs or (1,) * len(table.columns))
     outcomes = [outcome for claim in table.claims for outcome in evidence.outcomes(claim)]
@@ -132,7 +161,9 @@ def judge(
 
 
 def scopes(table: PublishedTable) -> list[list[PublishedRow]]:
-    """Group the rows that are compared: those of a block if blocks repeat labels (models), else all."""
+    """Group the rows that are compared: those of a block if blocks repeat labels (models), else
+    all.
+    """
     labels = [row.label for row in table.rows]
     if len(set(labels)) == len(labels):
         return [list(table.rows)]
@@ -145,7 +176,9 @@ def _is_comparable(cell: Entry) -> bool:
 
 
 def _compare_order(first: Entry, second: Entry) -> int:
-    """Return 1 if our figures have the published order, -1 if not, 0 if there is nothing to compare."""
+    """Return 1 if our figures have the published order, -1 if not, 0 if there is nothing to
+    compare.
+    """
     if not (_is_comparable(first) and _is_comparable(second)):
         return 0
     published = (first.reported or 0.0) - (second.reported or 0.0)
@@ -167,7 +200,9 @@ class Evidence:
     signs: Sequence[int]
 
     def outcomes(self, claim: Claim) -> list[ClaimOutcome]:
-        """Return a claim on every set of rows it speaks of; sets that are the same metrics of ours are one outcome."""
+        """Return a claim on every set of rows it speaks of; sets that are the same metrics of ours
+        are one outcome.
+        """
         merged: dict[str, list[Sides]] = {}
         for scope in scopes(self.table) if not claim.flatter else [list(self.table.rows)]:
             block = scope[0].block if len(scope) < len(self.table.rows) else ""
@@ -188,12 +223,22 @@ class Evidence:
     def _outcome(self, claim: Claim, alike: Sequence[Sides]) -> ClaimOutcome:
         _, better, worse = alike[0]
         candidates, rows, split = claim_columns(self.table, claim), [*better, *worse], len(better)
-        usable = [k for k in candidates if all(self.entries[row.block, row.label][k].ours is not None for row in rows)]
+        usable = [
+            k
+            for k in candidates
+            if all(self.entries[row.block, row.label][k].ours is not None for row in rows)
+        ]
         published = [self._figures("reported", [*b, *w], usable or candidates) for _, b, w in alike]
-        margins = [None if figures is None else margin(claim, figures, split)[0] for figures in published]
+        margins = [
+            None if figures is None else margin(claim, figures, split)[0] for figures in published
+        ]
         own_figures = self._figures("ours", rows, usable)
-        value, pair = (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
-        draws = None if own_figures is None else self._draw_margins(claim, rows, usable, split, pair)
+        value, pair = (
+            (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
+        )
+        draws = (
+            None if own_figures is None else self._draw_margins(claim, rows, usable, split, pair)
+        )
         bounds = None if draws is None else percentiles(draws, 0.95)
         return ClaimOutcome(
             says=claim.says,
@@ -209,18 +254,31 @@ class Evidence:
             sure=None if bounds is None else _is_sure(claim, *bounds),
         )
 
-    def _figures(self, kind: str, rows: Sequence[PublishedRow], columns: Sequence[int]) -> Array | None:
-        """The mean over columns of each row's figures [rows], `reported` or `ours`, higher for better; None: none."""
-        values = [[getattr(self.entries[row.block, row.label][k], kind) for k in columns] for row in rows]
+    def _figures(
+        self, kind: str, rows: Sequence[PublishedRow], columns: Sequence[int]
+    ) -> Array | None:
+        """The mean over columns of each row's figures [rows], `reported` or `ours`, higher for
+        better; None: none.
+        """
+        values = [
+            [getattr(self.entries[row.block, row.label][k], kind) for k in columns] for row in rows
+        ]
         if not columns or any(value is None for row in values for value in row):
             return None
         signed = np.array(values, dtype=np.float64) * np.array([self.signs[k] for k in columns])
         return np.asarray(signed.mean(axis=1))
 
     def _draw_margins(
-        self, claim: Claim, rows: Sequence[PublishedRow], usable: Sequence[int], split: int, pair: tuple[int, int]
+        self,
+        claim: Claim,
+        rows: Sequence[PublishedRow],
+        usable: Sequence[int],
+        split: int,
+        pair: tuple[int, int],
     ) -> Array | None:
-        """Return our margin on resamples [r]: of the two rows that decide, or of the two spreads."""
+        """Return our margin on resamples [r]: of the two rows that decide, or of the two
+        spreads.
+        """
         if self.draws is None or not self.draws.resamples:
             return None
         chosen = list(rows) if claim.flatter else [rows[pair[0]], rows[pair[1]]]
@@ -247,17 +305,24 @@ def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> 
 
 
 def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
-    """The columns a claim is judged on: its own, or the means, of Pearson's r or tau where the table has them."""
+    """The columns a claim is judged on: its own, or the means, of Pearson's r or tau where the
+    table has them.
+    """
     columns = table.columns
     chosen = [k for k, column in enumerate(columns) if str(column) == claim.column]
     if claim.to:
         chosen = [k for k, column in enumerate(columns) if column.group.endswith(f"-{claim.to}")]
-    chosen = chosen or [k for k, column in enumerate(columns) if column.group == "mean"] or list(range(len(columns)))
+    chosen = (
+        chosen
+        or [k for k, column in enumerate(columns) if column.group == "mean"]
+        or list(range(len(columns)))
+    )
     return [k for k in chosen if columns[k].statistic in PRIMARY] or chosen
 
 
 def margin(claim: Claim, values: Array, split: int) -> tuple[float, tuple[int, int]]:
-    """The smallest lead of a better row over a worse one (`both`: the largest difference), and the rows it is between.
+    """The smallest lead of a better row over a worse one (`both`: the largest difference), and the
+    rows it is between.
 
     For `flatter`: by how much the other block's values spread more.
     """
@@ -278,5 +343,9 @@ def holds(claim: Claim, lead: float) -> bool:
 
 def _is_sure(claim: Claim, low: float, high: float) -> bool:
     if claim.both:
-        return (-claim.within <= low and high <= claim.within) or low > claim.within or high < -claim.within
+        return (
+            (-claim.within <= low and high <= claim.within)
+            or low > claim.within
+            or high < -claim.within
+        )
     return low > -claim.within or high < -claim.within

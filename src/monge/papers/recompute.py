@@ -1,7 +1,8 @@
 """A published table recomputed: reported, ours, difference, and why a figure could not be had.
 
-The figures that can be had with the data and the model given are computed with the same settings; whether the
-value, the finding and the conclusion hold is told by `reproduce.verdict`, under a named condition.
+The figures that can be had with the data and the model given are computed with the same settings;
+whether the value, the finding and the conclusion hold is told by `reproduce.verdict`, under a named
+condition.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ Place = tuple[str, str, str]
 
 @dataclass
 class Recomputation:
-    """One reading of a table: the judgements opened so far, the variants loaded, their scores and signatures."""
+    """One reading of a table: the judgements opened so far, the variants loaded, their scores and
+    signatures.
+    """
 
     table: PublishedTable
     data: str
@@ -78,7 +81,11 @@ class Recomputation:
 
     def groups(self, dataset: str) -> list[str] | None:
         """Return the groups that a table names of a data set; None for all."""
-        names = [column.group for column in self.columns if dataset in column.datasets and column.group != "mean"]
+        names = [
+            column.group
+            for column in self.columns
+            if dataset in column.datasets and column.group != "mean"
+        ]
         return list(dict.fromkeys(names)) or None
 
     def judged(self, dataset: str, human: str) -> Judged | Unavailable:
@@ -93,9 +100,14 @@ class Recomputation:
         return self._opened_data[dataset, human]
 
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Unavailable:
-        switches = {**self.table.open.get(dataset, {}), **(self.switches if dataset.startswith("tac") else {})}
+        switches = {
+            **self.table.open.get(dataset, {}),
+            **(self.switches if dataset.startswith("tac") else {}),
+        }
         declared, text = switches.pop("pairs", None), switches.pop("text", "raw")
-        task = Task(dataset, self.data, pairs=groups or declared, human=human, text=text, switches=switches)
+        task = Task(
+            dataset, self.data, pairs=groups or declared, human=human, text=text, switches=switches
+        )
         try:
             try:
                 return task.open()[0]
@@ -110,7 +122,9 @@ class Recomputation:
         return replace(opened, groups=present)
 
     def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
-        """Return a metric by name and settings for a target language, loaded, or why it cannot be."""
+        """Return a metric by name and settings for a target language, loaded, or why it
+        cannot be.
+        """
         key = metric, lang, references
         if key not in self._variants:
             setup = replace(self.setup, lang=lang)
@@ -129,14 +143,25 @@ class Recomputation:
         return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
     def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
-        """Return the metric for a group, or why it cannot score that group: unknown here, or the wrong language."""
+        """Return the metric for a group, or why it cannot score that group: unknown here, or the
+        wrong language.
+        """
         foreign = judged_data.against == "source" or target_language(group) != "en"
-        if foreign and of_vectors(metric) and self.encoder.name.rpartition("/")[2].lower() in ENGLISH:
-            return Unavailable(f"model not here: {self.encoder.name} reads English only (give a multilingual --model)")
+        if (
+            foreign
+            and of_vectors(metric)
+            and self.encoder.name.rpartition("/")[2].lower() in ENGLISH
+        ):
+            return Unavailable(
+                f"model not here: {self.encoder.name} reads English only (give a multilingual "
+                f"--model)"
+            )
         return self.load(metric, target_language(group), judged_data.references)
 
     def score(self) -> None:
-        """Score every data set of the table once, with all its metrics; groups that are asked alike in one run."""
+        """Score every data set of the table once, with all its metrics; groups that are asked alike
+        in one run.
+        """
         rows = [row for row in self.table.rows if row.metric and not self.why_barred(row)]
         for dataset in dict.fromkeys(name for column in self.columns for name in column.datasets):
             human = next(column.human for column in self.columns if dataset in column.datasets)
@@ -144,18 +169,30 @@ class Recomputation:
             if isinstance(judged_data, Unavailable):
                 continue
             self.notes += [f"{dataset}: {warning}" for warning in judged_data.warnings]
-            self.notes += [f"{dataset}: left out {reason} ({n})" for reason, n in judged_data.excluded.items()]
+            self.notes += [
+                f"{dataset}: left out {reason} ({n})" for reason, n in judged_data.excluded.items()
+            ]
             alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
             for group in judged_data.groups:
                 metrics = dict.fromkeys(row.metric_for(group) for row in rows)
-                usable = [metric for metric in metrics if isinstance(self.variant(judged_data, metric, group), Variant)]
+                usable = [
+                    metric
+                    for metric in metrics
+                    if isinstance(self.variant(judged_data, metric, group), Variant)
+                ]
                 if usable:
                     alike.setdefault((target_language(group), tuple(usable)), []).append(group)
             for (lang, usable_here), groups in alike.items():
                 loaded = [self.load(metric, lang, judged_data.references) for metric in usable_here]
-                part = replace(judged_data, groups={name: judged_data.groups[name] for name in groups})
+                part = replace(
+                    judged_data, groups={name: judged_data.groups[name] for name in groups}
+                )
                 self._store_scores(
-                    part, lang, self.book.scores([variant for variant in loaded if isinstance(variant, Variant)], part)
+                    part,
+                    lang,
+                    self.book.scores(
+                        [variant for variant in loaded if isinstance(variant, Variant)], part
+                    ),
                 )
 
     def _store_scores(self, part: Judged, lang: str, scores: Sequence[VariantScores]) -> None:
@@ -163,7 +200,9 @@ class Recomputation:
             self.scores.setdefault((part.dataset, variant_scores.label), {}).update(
                 dict.fromkeys(part.groups, variant_scores)
             )
-            places = {(part.dataset, lang, group): variant_scores.signature for group in part.groups}
+            places = {
+                (part.dataset, lang, group): variant_scores.signature for group in part.groups
+            }
             self.signatures.setdefault(variant_scores.label, {}).update(places)
 
     def entries(self) -> dict[tuple[str, str], tuple[Entry, ...]]:
@@ -171,7 +210,10 @@ class Recomputation:
         if not self.table.listed:
             self.score()
         width = range(len(self.columns))
-        return {(row.block, row.label): tuple(self.entry(row, index) for index in width) for row in self.table.rows}
+        return {
+            (row.block, row.label): tuple(self.entry(row, index) for index in width)
+            for row in self.table.rows
+        }
 
     def entry(self, row: PublishedRow, index: int) -> Entry:
         """Return the figure of a row in a column."""
@@ -183,7 +225,10 @@ class Recomputation:
             if not isinstance(parts, Unavailable):
                 figure = self.value(row, self.columns[index], parts)
                 return Entry(
-                    reported, None if isnan(figure) else figure, "undefined" if isnan(figure) else "", illegible
+                    reported,
+                    None if isnan(figure) else figure,
+                    "undefined" if isnan(figure) else "",
+                    illegible,
                 )
             why = parts.why
         return Entry(reported, None, why, illegible)
@@ -204,14 +249,25 @@ class Recomputation:
             if any(group not in judged_data.groups for group in groups):
                 is_requested = self.pairs is None or column.group in self.pairs
                 lacks_data = is_requested and self.groups(dataset)
-                return Unavailable(f"data not here: {column.group}" if lacks_data else "not asked for (--pairs)")
+                return Unavailable(
+                    f"data not here: {column.group}" if lacks_data else "not asked for (--pairs)"
+                )
             scores = self._scores_of(row, judged_data, groups)
             if isinstance(scores, Unavailable):
                 return scores
-            parts.append((replace(judged_data, groups={name: judged_data.groups[name] for name in groups}), scores))
+            parts.append(
+                (
+                    replace(
+                        judged_data, groups={name: judged_data.groups[name] for name in groups}
+                    ),
+                    scores,
+                )
+            )
         return parts or missing
 
-    def _scores_of(self, row: PublishedRow, judged_data: Judged, groups: Sequence[str]) -> VariantScores | Unavailable:
+    def _scores_of(
+        self, row: PublishedRow, judged_data: Judged, groups: Sequence[str]
+    ) -> VariantScores | Unavailable:
         """Return the scores of a row's metric on groups, or why one of them has none."""
         by_group = {}
         for group in groups:
@@ -219,27 +275,44 @@ class Recomputation:
             metric_scores = self.scores.get((judged_data.dataset, metric), {})
             if group not in metric_scores:
                 possible = self.variant(judged_data, metric, group)
-                return possible if isinstance(possible, Unavailable) else Unavailable("not computed")
+                return (
+                    possible if isinstance(possible, Unavailable) else Unavailable("not computed")
+                )
             by_group[group] = metric_scores[group]
         first = next(iter(by_group.values()))
-        return replace(first, groups={group: group_scores.groups[group] for group, group_scores in by_group.items()})
+        return replace(
+            first,
+            groups={group: group_scores.groups[group] for group, group_scores in by_group.items()},
+        )
 
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
-        """Return our figure: the mean over data sets of the mean over groups; NaN where it is undefined everywhere."""
-        key = row.metric_for(column.group) + str(row.set_for), row.human or column.human, str(column)
+        """Return our figure: the mean over data sets of the mean over groups; NaN where it is
+        undefined everywhere.
+        """
+        key = (
+            row.metric_for(column.group) + str(row.set_for),
+            row.human or column.human,
+            str(column),
+        )
         if key not in self._values:
             values = []
             for judged_data, scores in parts:
-                table = agreement_table(judged_data, [scores], named(column.statistic, judged_data.kind), resamples=0)
+                table = agreement_table(
+                    judged_data, [scores], named(column.statistic, judged_data.kind), resamples=0
+                )
                 values.append(float(table.mean.values[0]) if table.columns else nan)
                 self._note_missing_groups(judged_data, column, table.undefined)
             if len(parts) < len(column.datasets):
                 computed = ", ".join(judged_data.dataset for judged_data, _ in parts)
-                self.notes.append(f"{'+'.join(column.datasets)}: computed on {computed}, the others are not here")
+                self.notes.append(
+                    f"{'+'.join(column.datasets)}: computed on {computed}, the others are not here"
+                )
             self._values[key] = sum(values) / len(values)
         return self._values[key]
 
-    def _note_missing_groups(self, judged_data: Judged, column: PublishedColumn, undefined: Mapping[str, str]) -> None:
+    def _note_missing_groups(
+        self, judged_data: Judged, column: PublishedColumn, undefined: Mapping[str, str]
+    ) -> None:
         """Note which groups a mean leaves out, and why."""
         if column.group != "mean":
             return
@@ -247,20 +320,26 @@ class Recomputation:
             reasons = "; ".join(f"{name}: {why}" for name, why in undefined.items())
             label = f"{judged_data.dataset} {column.human}: {column.statistic}"
             self.notes.append(
-                f"{label} has no value on {len(undefined)} group{'s' * (len(undefined) != 1)} ({reasons})"
+                f"{label} has no value on {len(undefined)} group{'s' * (len(undefined) != 1)} "
+                f"({reasons})"
             )
         absent = sorted(set(self.groups(judged_data.dataset) or ()) - set(judged_data.groups))
         if absent:
             self.notes.append(
-                f"{judged_data.dataset}: means are over {', '.join(judged_data.groups)}; {', '.join(absent)} not here"
+                f"{judged_data.dataset}: means are over {', '.join(judged_data.groups)}; "
+                f"{', '.join(absent)} not here"
             )
 
     def score_pairs(self) -> tuple[dict[tuple[str, str], tuple[Entry, ...]], tuple[int, ...]]:
-        """Entries of a table whose rows are sentence pairs and whose columns are metrics, and each column's direction.
+        """Entries of a table whose rows are sentence pairs and whose columns are metrics, and each
+        column's direction.
 
         (Lazy-EMD's table 1: scores of given sentences, not correlations.)
         """
-        rows = tuple(Segment(str(k), row.hypothesis, (row.reference,)) for k, row in enumerate(self.table.rows))
+        rows = tuple(
+            Segment(str(k), row.hypothesis, (row.reference,))
+            for k, row in enumerate(self.table.rows)
+        )
         columns: list[list[tuple[float | None, str]]] = []
         signs = []
         for name in self.table.metrics:
@@ -275,7 +354,8 @@ class Recomputation:
             signs.append(1 if page.higher_is_better else -1)
         entries = {
             (row.block, row.label): tuple(
-                Entry(row.reported(k, self.table.scale), *column[number]) for k, column in enumerate(columns)
+                Entry(row.reported(k, self.table.scale), *column[number])
+                for k, column in enumerate(columns)
             )
             for number, row in enumerate(self.table.rows)
         }
@@ -297,13 +377,17 @@ def reproduce(
     resamples: int = RESAMPLES,
     run: Run = QUIET,
 ) -> Reproduction:
-    """Recompute a table with the given data and model, once per reading of the data that it declares.
+    """Recompute a table with the given data and model, once per reading of the data that it
+    declares.
 
-    `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are those of the
-    intervals of claims; the cache of `run` keeps vectors and scores for the next table.
+    `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are
+    those of the intervals of claims; the cache of `run` keeps vectors and scores for the next
+    table.
     """
     if pairs is not None:
-        groups = (column.group for column in (*table.columns, *table.beside) if column.group != "mean")
+        groups = (
+            column.group for column in (*table.columns, *table.beside) if column.group != "mean"
+        )
         pairs = matching(pairs, groups, f"{table.name} group")
     readings, signatures = [], {}
     with ScoreBook(run) as book:
@@ -317,18 +401,30 @@ def reproduce(
                 entries = recomputation.entries()
                 verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
             readings.append(
-                TableReading(str(variant.get("name", "")), entries, verdict, tuple(dict.fromkeys(recomputation.notes)))
+                TableReading(
+                    str(variant.get("name", "")),
+                    entries,
+                    verdict,
+                    tuple(dict.fromkeys(recomputation.notes)),
+                )
             )
             signatures.update(
-                {metric: told_apart(metric, places) for metric, places in recomputation.signatures.items()}
+                {
+                    metric: told_apart(metric, places)
+                    for metric, places in recomputation.signatures.items()
+                }
             )
     computed = [
-        row for row in table.rows if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
+        row
+        for row in table.rows
+        if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
     ]
     encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
     name = recomputation.encoder.name if encoded else ""
     lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
-    return Reproduction(table, name, _condition(computed, name), tuple(readings), lines, seed, resamples)
+    return Reproduction(
+        table, name, _condition(computed, name), tuple(readings), lines, seed, resamples
+    )
 
 
 def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
@@ -345,7 +441,9 @@ def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
 
 
 def _condition(rows: Sequence[PublishedRow], model: str) -> str:
-    """`same model`, or what differs: the rule of the study of reproducibility (same or varied conditions)."""
+    """`same model`, or what differs: the rule of the study of reproducibility (same or varied
+    conditions).
+    """
     if not rows:
         return "not computed"
     if not model:

@@ -1,4 +1,6 @@
-"""A published table beside ours: what was found, its JSON form, and that form as text or Markdown."""
+"""A published table beside ours: what was found, its JSON form, and that form as text or
+Markdown.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +19,22 @@ from monge.types.table import Cell, Sheet
 JsonRecord = Mapping[str, Any]
 AT_ONCE = 4
 """Columns of a table that stand beside one another in a terminal."""
-HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
+HEAD = (
+    "table",
+    "in the paper",
+    "rows",
+    "figures",
+    "illegible",
+    "computed",
+    "why not, or what it needs",
+)
 
 
 @dataclass(frozen=True)
 class TableReading:
-    """A table computed under one reading of the data: a row of entries a row of the table, beside included."""
+    """A table computed under one reading of the data: a row of entries a row of the table, beside
+    included.
+    """
 
     name: str
     entries: Mapping[tuple[str, str], tuple[Entry, ...]]
@@ -32,7 +44,9 @@ class TableReading:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A published table beside ours, with the model that was used and the condition this makes it."""
+    """A published table beside ours, with the model that was used and the condition this
+    makes it.
+    """
 
     table: PublishedTable
     model: str
@@ -53,7 +67,9 @@ class Reproduction:
             "readings": [
                 {
                     "reading": reading.name,
-                    "rows": [_row(line, reading.entries[line.block, line.label]) for line in table.rows],
+                    "rows": [
+                        _row(line, reading.entries[line.block, line.label]) for line in table.rows
+                    ],
                     "verdict": reading.verdict.to_dict(),
                     "notes": list(reading.notes),
                 }
@@ -79,27 +95,39 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
 def render_reproductions(
     reproductions: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
 ) -> str:
-    """Render recomputed tables in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
+    """Render recomputed tables in a format of `STUDY_FORMATS`; text is broken at a terminal's
+    `width`.
+    """
     if form == "json":
         return dumps({"monge": version, "results": list(reproductions)}) + "\n"
     if form == "text":
         return "\n".join(reproduction_text(table, width) for table in reproductions)
     if form == "markdown":
         return "\n".join(reproduction_markdown(table) for table in reproductions)
-    return render_sheets([sheet for table in reproductions for sheet in reproduction_sheets(table)], form)
+    return render_sheets(
+        [sheet for table in reproductions for sheet in reproduction_sheets(table)], form
+    )
 
 
-def render_tables(rows: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None) -> str:
-    """Render the list of tables in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
+def render_tables(
+    rows: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
+) -> str:
+    """Render the list of tables in a format of `STUDY_FORMATS`; text is broken at a terminal's
+    `width`.
+    """
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
     if form == "text":
         return "\n".join(text_lines(_tables_sheet(rows), width=width)) + "\n"
-    return tables_markdown(rows) if form == "markdown" else render_sheets([_tables_sheet(rows)], form)
+    return (
+        tables_markdown(rows) if form == "markdown" else render_sheets([_tables_sheet(rows)], form)
+    )
 
 
 def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
-    """Return the tables of every reading, what is missing and the verdict under the last of each."""
+    """Return the tables of every reading, what is missing and the verdict under the last of
+    each.
+    """
     sheets: list[Sheet] = []
     for reading in reproduction["readings"]:
         reading_name = f", {reading['reading']}" if reading["reading"] else ""
@@ -107,22 +135,30 @@ def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
             f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} "
             f"({reproduction['condition']}{reading_name})"
         )
-        reading_sheets = [replace(sheet, title=title) for sheet in _grids(reproduction["columns"], reading["rows"])]
+        reading_sheets = [
+            replace(sheet, title=title)
+            for sheet in _grids(reproduction["columns"], reading["rows"])
+        ]
         notes = [
             *_list_reasons(reading["rows"], reproduction["columns"]),
             *reading["notes"],
             *_verdict_lines(reading["verdict"], reproduction),
         ]
-        reading_sheets[-1] = replace(reading_sheets[-1], notes=tuple(" ".join(line.split()) for line in notes))
+        reading_sheets[-1] = replace(
+            reading_sheets[-1], notes=tuple(" ".join(line.split()) for line in notes)
+        )
         sheets += reading_sheets
     signatures = tuple(dict.fromkeys(reproduction["signatures"].values()))
     return [*sheets[:-1], replace(sheets[-1], signatures=signatures)]
 
 
 def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str:
-    """Return a table as reported, ours and difference, the verdicts, and why figures are missing."""
+    """Return a table as reported, ours and difference, the verdicts, and why figures are
+    missing.
+    """
     lines = [
-        f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} ({reproduction['citation']})",
+        f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} "
+        f"({reproduction['citation']})",
         reproduction["caption"],
         f"model: {reproduction['model'] or 'none'}   condition: {reproduction['condition']}",
     ]
@@ -139,7 +175,9 @@ def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str
 
 
 def reproduction_markdown(reproduction: JsonRecord) -> str:
-    """A table for a document: ours with the reported figure in brackets, the verdict, the claims with intervals."""
+    """A table for a document: ours with the reported figure in brackets, the verdict, the claims
+    with intervals.
+    """
     lines = [
         f"**{markdown(reproduction['table'])}**: {markdown(reproduction['paper'])}, "
         f"{markdown(reproduction['number'])}. "
@@ -148,19 +186,40 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
     for reading in reproduction["readings"]:
         if reading["reading"]:
             lines += ["", f"*{markdown(reading['reading'])}*"]
-        computed = [row for row in reading["rows"] if any(value is not None for value in row["ours"])]
-        computed_columns = [
-            k for k in range(len(reproduction["columns"])) if any(row["ours"][k] is not None for row in computed)
+        computed = [
+            row for row in reading["rows"] if any(value is not None for value in row["ours"])
         ]
-        head = ["ours (reported)", *(markdown(_shorten_column(reproduction["columns"][k])) for k in computed_columns)]
-        rows = [[markdown(_label(row)), *(_format_both(row, k) for k in computed_columns)] for row in computed]
+        computed_columns = [
+            k
+            for k in range(len(reproduction["columns"]))
+            if any(row["ours"][k] is not None for row in computed)
+        ]
+        head = [
+            "ours (reported)",
+            *(markdown(_shorten_column(reproduction["columns"][k])) for k in computed_columns),
+        ]
+        rows = [
+            [markdown(_label(row)), *(_format_both(row, k) for k in computed_columns)]
+            for row in computed
+        ]
         lines += ["", *markdown_table(head, rows)] if computed else []
-        lines += ["", *(f"- {markdown(line)}" for line in _list_reasons(reading["rows"], reproduction["columns"]))]
+        lines += [
+            "",
+            *(
+                f"- {markdown(line)}"
+                for line in _list_reasons(reading["rows"], reproduction["columns"])
+            ),
+        ]
         lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
         lines += [
-            f"- {markdown(' '.join(line.split()))}" for line in _verdict_lines(reading["verdict"], reproduction)[1:4]
+            f"- {markdown(' '.join(line.split()))}"
+            for line in _verdict_lines(reading["verdict"], reproduction)[1:4]
         ]
-        lines += ["", *_claims_markdown(reading["verdict"]["claims"])] if reading["verdict"]["claims"] else []
+        lines += (
+            ["", *_claims_markdown(reading["verdict"]["claims"])]
+            if reading["verdict"]["claims"]
+            else []
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -174,14 +233,28 @@ def _claims_markdown(claims: Sequence[JsonRecord]) -> list[str]:
     rows = []
     for claim in claims:
         reported = (
-            ", ".join(_format_number(lead, signed=True) for lead in claim["reported"] if lead is not None)
+            ", ".join(
+                _format_number(lead, signed=True) for lead in claim["reported"] if lead is not None
+            )
             or "illegible"
         )
         blocks = f" ({', '.join(claim['blocks'])})" if any(claim["blocks"]) else ""
         figures = ["", "", ""]
         if claim["ours"] is not None:
-            figures = [markdown(" − ".join(claim["pair"])), f"{claim['ours']:+.3f}", markdown(_format_bounds(claim))]
-        rows.append([markdown(claim["says"] + blocks), figures[0], reported, *figures[1:], _claim_word(claim)])
+            figures = [
+                markdown(" − ".join(claim["pair"])),
+                f"{claim['ours']:+.3f}",
+                markdown(_format_bounds(claim)),
+            ]
+        rows.append(
+            [
+                markdown(claim["says"] + blocks),
+                figures[0],
+                reported,
+                *figures[1:],
+                _claim_word(claim),
+            ]
+        )
     return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
 
 
@@ -203,7 +276,9 @@ def _list_cells(table: JsonRecord) -> list[str]:
 
 def _shorten_column(name: str) -> str:
     dataset, human, statistic, group = name.split(" ", 3)
-    dataset = dataset if "+" not in dataset else f"{dataset.split('+')[0]}..{dataset.split('+')[-1][-2:]}"
+    dataset = (
+        dataset if "+" not in dataset else f"{dataset.split('+')[0]}..{dataset.split('+')[-1][-2:]}"
+    )
     if dataset == "pair":
         return group
     return f"{dataset} {human} {statistic} {group}"
@@ -229,10 +304,14 @@ def _grids(names: Sequence[str], rows: Sequence[JsonRecord]) -> list[Sheet]:
                 reported = row["reported"][k] if k < len(row["reported"]) else None
                 difference = row["difference"][k]
                 cells += [Cell(_format_number(reported)), Cell(_format_number(row["ours"][k]))]
-                cells.append(Cell("" if difference is None else _format_number(difference, signed=True)))
+                cells.append(
+                    Cell("" if difference is None else _format_number(difference, signed=True))
+                )
             body.append(tuple(cells))
         over = (("", 1), *((_shorten_column(names[k]), 3) for k in columns))
-        sheets.append(Sheet("", ("", *("reported", "ours", "diff") * len(columns)), tuple(body), over=over))
+        sheets.append(
+            Sheet("", ("", *("reported", "ours", "diff") * len(columns)), tuple(body), over=over)
+        )
     return sheets
 
 
@@ -241,7 +320,9 @@ def _label(row: JsonRecord) -> str:
 
 
 def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
-    """Why figures of ours are missing: each reason once, with the rows, and the columns where not all of them."""
+    """Why figures of ours are missing: each reason once, with the rows, and the columns where not
+    all of them.
+    """
     by_reason: dict[str, dict[str, list[int]]] = {}
     for row in rows:
         for k, why in enumerate(row["why"]):
@@ -256,7 +337,11 @@ def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[st
             if len(shared) == len(columns)
             else f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
         )
-        names = f"all {len(rows)} rows" if len(columns_by_row) == len(rows) else ", ".join(columns_by_row)
+        names = (
+            f"all {len(rows)} rows"
+            if len(columns_by_row) == len(rows)
+            else ", ".join(columns_by_row)
+        )
         lines.append(f"not computed: {names}{of}: {why}")
     return lines
 
@@ -266,7 +351,8 @@ def _verdict_lines(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
     lines = [
         f"verdict ({reproduction['condition']})",
         f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
-        f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in the published order",
+        f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in "
+        f"the published order",
         f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
     ]
     return lines + [f"    {_format_claim(claim)}" for claim in verdict["claims"]]
@@ -285,13 +371,16 @@ def _format_claim(claim: JsonRecord) -> str:
     rows = " - ".join(claim["pair"])
     block_text = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
     return (
-        f"{pad(_claim_word(claim), 6)} {claim['says']}{block_text}: {rows} {claim['ours']:+.3f}{bounds}; "
+        f"{pad(_claim_word(claim), 6)} {claim['says']}{block_text}: {rows} "
+        f"{claim['ours']:+.3f}{bounds}; "
         f"reported {reported or 'illegible'}"
     )
 
 
 def _claim_word(claim: JsonRecord) -> str:
-    """Return whether a claim holds on ours, with a question mark where the interval does not decide."""
+    """Return whether a claim holds on ours, with a question mark where the interval does not
+    decide.
+    """
     if claim["ours"] is None:
         return "not tested"
     return ("holds" if claim["holds"] else "fails") + ("?" if claim["sure"] is False else "")

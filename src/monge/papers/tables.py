@@ -1,8 +1,9 @@
-"""The papers' result tables as data: every published figure, and how we would compute it (`reported/*.toml`).
+"""The papers' result tables as data: every published figure, and how we would compute it
+(`reported/*.toml`).
 
-A column is `DATASET HUMAN STATISTIC GROUP`; several data sets are joined by `+`, the group `mean` is the mean over
-the table's groups. A value is a number as printed (nan: the table prints a dash) or "illegible": what the
-extracted text has lost is never guessed.
+A column is `DATASET HUMAN STATISTIC GROUP`; several data sets are joined by `+`, the group `mean`
+is the mean over the table's groups. A value is a number as printed (nan: the table prints a dash)
+or "illegible": what the extracted text has lost is never guessed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ Value = float | str
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """What a column of figures is: a statistic of the judgements `human` of some data sets, on a group."""
+    """What a column of figures is: a statistic of the judgements `human` of some data sets, on a
+    group.
+    """
 
     datasets: tuple[str, ...]
     human: str
@@ -49,10 +52,12 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of a table: its label, block and model in the paper, its figures, and how we compute it, or why not.
+    """A row of a table: its label, block and model in the paper, its figures, and how we compute
+    it, or why not.
 
-    `metric` with `set` (and `set_for` some groups) is ours; `human` replaces the columns' human scores;
-    `sign` -1 marks figures printed for a distance; rows without `values` are beside the published ones.
+    `metric` with `set` (and `set_for` some groups) is ours; `human` replaces the columns' human
+    scores; `sign` -1 marks figures printed for a distance; rows without `values` are beside the
+    published ones.
     """
 
     label: str
@@ -75,14 +80,18 @@ class PublishedRow:
         return f"{self.metric}[{changes}]" if changes else self.metric
 
     def reported(self, index: int, scale: float) -> float | None:
-        """Return the figure in a column, as a correlation; None where there is none or it cannot be read."""
+        """Return the figure in a column, as a correlation; None where there is none or it cannot be
+        read.
+        """
         value = self.values[index] if index < len(self.values) else ILLEGIBLE
         return None if isinstance(value, str) or isnan(value) else self.sign * value / scale
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure of a table: as published (None: none, or illegible), ours, and why there is none of ours."""
+    """One figure of a table: as published (None: none, or illegible), ours, and why there is none
+    of ours.
+    """
 
     reported: float | None
     ours: float | None
@@ -99,8 +108,9 @@ class Entry:
 class Claim:
     """What a table is printed to show, as a comparison of its rows.
 
-    Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`: differs by no more),
-    or the rows of block `flatter` spread less than those of block `than`. `column`, `to` and `blocks` limit where.
+    Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`:
+    differs by no more), or the rows of block `flatter` spread less than those of block `than`.
+    `column`, `to` and `blocks` limit where.
     """
 
     says: str
@@ -117,7 +127,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table. `open` says how each data set is opened, `variants` what is switched between two readings."""
+    """A published table. `open` says how each data set is opened, `variants` what is switched
+    between two readings.
+    """
 
     name: str
     paper: str
@@ -183,7 +195,9 @@ def _table(table: Mapping[str, Any], paper: str, citation: str) -> PublishedTabl
 
 
 def _row(row: Mapping[str, Any]) -> PublishedRow:
-    return PublishedRow(**{**row, "set": tuple(row.get("set", ())), "values": tuple(row.get("values", ()))})
+    return PublishedRow(
+        **{**row, "set": tuple(row.get("set", ())), "values": tuple(row.get("values", ()))}
+    )
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:
@@ -191,7 +205,14 @@ def _claim(claim: Mapping[str, Any]) -> Claim:
         value = claim.get(key, ())
         return (value,) if isinstance(value, str) else tuple(value)
 
-    return Claim(**{**claim, "better": several("better"), "worse": several("worse"), "blocks": several("blocks")})
+    return Claim(
+        **{
+            **claim,
+            "better": several("better"),
+            "worse": several("worse"),
+            "blocks": several("blocks"),
+        }
+    )
 
 
 LOGGED = {
@@ -202,7 +223,9 @@ LOGGED = {
 
 
 def logged(data: str | Path | None) -> PublishedTable:
-    """Return the tau values that the reproducibility study logged in full precision on WMT18, run by run."""
+    """Return the tau values that the reproducibility study logged in full precision on WMT18, run
+    by run.
+    """
     if data is None:
         raise Unreadable(f"{LOG} is a file of the data: give --data DIR with {LOG_FILE}")
     with Files(data).one((LOG_FILE,)).open(encoding="utf-8", newline="") as lines:
@@ -226,7 +249,8 @@ def logged(data: str | Path | None) -> PublishedTable:
         paper="Reproducibility",
         citation="Chen, Belouadi, Eger 2022",
         number="log of table 1",
-        caption="daRR tau on WMT18 in full precision, several runs a metric; distances were logged with their sign.",
+        caption="daRR tau on WMT18 in full precision, several runs a metric; distances were logged "
+        "with their sign.",
         columns=tuple(PublishedColumn(("wmt18",), "darr", "darr", pair) for pair in pairs),
         rows=tuple(rows),
     )
@@ -259,7 +283,11 @@ def _describe_table(table: PublishedTable, files: Files | None) -> dict[str, Any
 def _describe_data(table: PublishedTable, missing: list[str], files: Files | None) -> str:
     if missing:
         return f"data not here: {', '.join(missing)}"
-    return f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}" if not table.metrics else ""
+    return (
+        f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}"
+        if not table.metrics
+        else ""
+    )
 
 
 def _why_not_computed(row: PublishedRow) -> str:
@@ -282,5 +310,7 @@ def present(dataset: str, files: Files) -> bool:
         return False
     description = describe(dataset)
     roles: Mapping[str, tuple[str, ...]] = description.files
-    judgements = [role for role in roles if role not in ("outputs", "references", "sources", "systems")] or list(roles)
+    judgements = [
+        role for role in roles if role not in ("outputs", "references", "sources", "systems")
+    ] or list(roles)
     return any(True for role in judgements for _ in files.match(roles[role], description.year))

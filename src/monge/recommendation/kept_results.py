@@ -1,8 +1,9 @@
-"""What is kept of evaluations: every metric's agreement with people on every data set at hand, and what it costs.
+"""What is kept of evaluations: every metric's agreement with people on every data set at hand, and
+what it costs.
 
-`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json` (what tuning did to
-the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers from them, and
-the catalogue of the service shows them.
+`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json`
+(what tuning did to the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers
+from them, and the catalogue of the service shows them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class Measured:
-    """The agreement of a metric on a data set: its mean over groups, the interval, and how it stands to the best.
+    """The agreement of a metric on a data set: its mean over groups, the interval, and how it
+    stands to the best.
 
     `mark` is `best`, `tied` (cannot be told apart from the best) or nothing.
     """
@@ -42,8 +44,8 @@ class Measured:
 class KeptAgreements:
     """Data that people judged, and every metric's agreement with them.
 
-    `sample` source segments of each group were drawn with `seed` (None: all were taken), `n` judgements of `segments`
-    outputs; `texts` is `sentences` or `documents`.
+    `sample` source segments of each group were drawn with `seed` (None: all were taken), `n`
+    judgements of `segments` outputs; `texts` is `sentences` or `documents`.
     """
 
     key: str
@@ -68,7 +70,11 @@ class KeptAgreements:
     @property
     def extent(self) -> str:
         """What was judged, in words."""
-        sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
+        sample_text = (
+            f", {self.sample} source segments a group drawn with seed {self.seed}"
+            if self.sample
+            else ""
+        )
         group_text = f" in {self.groups} groups" if self.groups > 1 else ""
         about = f"{STATISTICS[self.statistic]} with {self.human}"
         return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"
@@ -76,7 +82,9 @@ class KeptAgreements:
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor seconds per 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
+    """Processor seconds per 1,000 pairs with one thread, and the most memory that the process took,
+    in megabytes.
+    """
 
     seconds: float
     megabytes: float
@@ -94,9 +102,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A model that was tuned on human judgements, for `--model NAME`: what it did to `metric` on some data sets.
+    """A model that was tuned on human judgements, for `--model NAME`: what it did to `metric` on
+    some data sets.
 
-    `time` is that of scoring with it, where that of the plain model `base` is 1; `caution` says what to mind.
+    `time` is that of scoring with it, where that of the plain model `base` is 1; `caution` says
+    what to mind.
     """
 
     name: str
@@ -108,7 +118,9 @@ class Tuned:
 
     @property
     def sibling(self) -> bool:
-        """Whether the figures are those of a sibling that learned from fewer data, because it learned from these."""
+        """Whether the figures are those of a sibling that learned from fewer data, because it
+        learned from these.
+        """
         return "sibling" in self.caution
 
     @property
@@ -120,24 +132,39 @@ class Tuned:
 @cache
 def tuned() -> tuple[Tuned, ...]:
     """Return the tuned models that are shipped."""
-    records = json.loads((files("monge.recommendation") / "kept" / "adapters.json").read_text("utf-8"))
+    records = json.loads(
+        (files("monge.recommendation") / "kept" / "adapters.json").read_text("utf-8")
+    )
     return tuple(
-        Tuned(**{**record, "figures": {key: _read_change(figure) for key, figure in record["figures"].items()}})
+        Tuned(
+            **{
+                **record,
+                "figures": {key: _read_change(figure) for key, figure in record["figures"].items()},
+            }
+        )
         for record in records
     )
 
 
 def _read_change(record: Mapping[str, Any]) -> Change:
-    return Change(record["statistic"], Measured(**record["before"]), Measured(**record["after"]), record["p"])
+    return Change(
+        record["statistic"], Measured(**record["before"]), Measured(**record["after"]), record["p"]
+    )
 
 
 @cache
 def judgements() -> tuple[KeptAgreements, ...]:
     """Return the stored agreements of all data sets."""
-    records = json.loads((files("monge.recommendation") / "kept" / "agreement.json").read_text("utf-8"))
+    records = json.loads(
+        (files("monge.recommendation") / "kept" / "agreement.json").read_text("utf-8")
+    )
     return tuple(
         KeptAgreements(
-            key, **{**record, "metrics": {name: Measured(**figure) for name, figure in record["metrics"].items()}}
+            key,
+            **{
+                **record,
+                "metrics": {name: Measured(**figure) for name, figure in record["metrics"].items()},
+            },
         )
         for key, record in records.items()
     )
@@ -145,8 +172,12 @@ def judgements() -> tuple[KeptAgreements, ...]:
 
 @cache
 def workloads() -> tuple[Mapping[str, Any], ...]:
-    """Return the workloads that cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
-    return tuple(json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text("utf-8")))
+    """Return the workloads that cost was measured on: `texts`, `model`, `dataset`, `pairs`,
+    `machine`, `metrics`.
+    """
+    return tuple(
+        json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text("utf-8"))
+    )
 
 
 def cost_of(metric: str, texts: str, model: str) -> Cost | None:

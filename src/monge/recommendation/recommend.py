@@ -1,8 +1,10 @@
-"""Which metric? What agreed with people on a kind of text, and what it costs, from results kept in the package.
+"""Which metric? What agreed with people on a kind of text, and what it costs, from results kept in
+the package.
 
-A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper one where no data
-set tells it from the best; a tuned model where it is surely above all of them on the judgements that they share; and
-nothing where even the best hardly agrees with people. What is kept: `study.kept_results`, the words: `study.advice`.
+A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper
+one where no data set tells it from the best; a tuned model where it is surely above all of them on
+the judgements that they share; and nothing where even the best hardly agrees with people. What is
+kept: `study.kept_results`, the words: `study.advice`.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ TASKS = {
 USELESS = 0.2
 """Below this agreement nothing is recommended."""
 CLOSE = 0.02
-"""A cheaper metric is taken in place of the best only if its agreement is at most so much lower on each data set."""
+"""A cheaper metric is taken in place of the best only if its agreement is at most so much lower on
+each data set.
+"""
 MUCH = 3.0
 """A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
 DEVELOPMENT: Mapping[str, str] = dict.fromkeys(
@@ -52,7 +56,12 @@ SURE = 0.05
 SAME = 1e-3
 """Two figures of one metric that differ by less were measured on the same judgements."""
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
-_UNITS = {"s": ("seconds", 1.0), "ms": ("seconds", 0.001), "mb": ("megabytes", 1.0), "gb": ("megabytes", 1024.0)}
+_UNITS = {
+    "s": ("seconds", 1.0),
+    "ms": ("seconds", 0.001),
+    "mb": ("megabytes", 1.0),
+    "gb": ("megabytes", 1024.0),
+}
 
 
 @dataclass(frozen=True)
@@ -72,28 +81,37 @@ class Budget:
             match = _BUDGET.fullmatch(part)
             if match is None or float(match[1]) <= 0:
                 raise InvalidSetting(
-                    f"budget {part.strip()!r}: expected seconds a 1,000 pairs or memory, such as 5s, 800MB or 5s,800MB"
+                    f"budget {part.strip()!r}: expected seconds a 1,000 pairs or memory, such as "
+                    f"5s, 800MB or 5s,800MB"
                 )
             name, factor = _UNITS[(match[2] or "s").lower()]
             limits[name] = float(match[1]) * factor
         return cls(**limits)
 
     def holds(self, cost: Cost | None) -> bool:
-        """Return whether a cost stays within it; an unknown one does only where there is no limit."""
+        """Return whether a cost stays within it; an unknown one does only where there is no
+        limit.
+        """
         if cost is None:
             return self == Budget()
-        return all(limit is None or getattr(cost, name) <= limit for name, limit in vars(self).items())
+        return all(
+            limit is None or getattr(cost, name) <= limit for name, limit in vars(self).items()
+        )
 
     def __str__(self) -> str:
         limits = [] if self.seconds is None else [f"{self.seconds:g} s a 1,000 pairs"]
-        return " and ".join([*limits, *([] if self.megabytes is None else [f"{self.megabytes:g} MB"])])
+        return " and ".join(
+            [*limits, *([] if self.megabytes is None else [f"{self.megabytes:g} MB"])]
+        )
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A metric: its agreement on every data set of a task, its mean rank on those that count, and what it costs.
+    """A metric: its agreement on every data set of a task, its mean rank on those that count, and
+    what it costs.
 
-    Data sets have different statistics, so ranks are averaged, not values: 1 is the best metric of a data set.
+    Data sets have different statistics, so ranks are averaged, not values: 1 is the best metric of
+    a data set.
     """
 
     metric: str
@@ -111,7 +129,9 @@ class Candidate:
     @property
     def told_apart(self) -> int:
         """On how many data sets it is significantly worse than the best."""
-        return sum(not figure.mark for key, figure in self.figures.items() if key not in DEVELOPMENT)
+        return sum(
+            not figure.mark for key, figure in self.figures.items() if key not in DEVELOPMENT
+        )
 
     @property
     def tested(self) -> dict[str, Measured]:
@@ -140,7 +160,8 @@ class Recommendation(StudyResult):
 
     @property
     def best(self) -> Candidate | None:
-        """Of the metrics within the budget the one that is significantly worse than the best on the fewest data sets.
+        """Of the metrics within the budget the one that is significantly worse than the best on the
+        fewest data sets.
 
         Of several such metrics, the one with the best mean rank.
         """
@@ -148,7 +169,8 @@ class Recommendation(StudyResult):
 
     @property
     def cheapest(self) -> Candidate | None:
-        """The cheapest metric that is significantly worse than the best on no data set, and close to it on each.
+        """The cheapest metric that is significantly worse than the best on no data set, and close
+        to it on each.
 
         A test that does not tell two metrics apart does not say that they are equal.
         """
@@ -157,18 +179,25 @@ class Recommendation(StudyResult):
             if candidate.affordable and not candidate.told_apart
             and candidate.cost is not None and self._is_close(candidate)
         ]  # fmt: skip
-        return min(equal, key=lambda candidate: candidate.cost.seconds if candidate.cost else 0.0, default=None)
+        return min(
+            equal,
+            key=lambda candidate: candidate.cost.seconds if candidate.cost else 0.0,
+            default=None,
+        )
 
     def _is_close(self, candidate: Candidate) -> bool:
         """Return whether a metric is within CLOSE of the best metric of each data set."""
         return all(
-            candidate.figures[data.key].value >= max(figure.value for figure in data.metrics.values()) - CLOSE
+            candidate.figures[data.key].value
+            >= max(figure.value for figure in data.metrics.values()) - CLOSE
             for data in self.data
         )
 
     @property
     def choice(self) -> Candidate | None:
-        """What to take: the cheapest that cannot be told apart from the best if it is much cheaper, else the best."""
+        """What to take: the cheapest that cannot be told apart from the best if it is much cheaper,
+        else the best.
+        """
         best, cheap = self.best, self.cheapest
         if best is None or cheap is None or best.cost is None or cheap.cost is None:
             return best
@@ -176,35 +205,54 @@ class Recommendation(StudyResult):
 
     @property
     def usable(self) -> bool:
-        """Whether the best agrees with people well enough on some data set to be recommended at all."""
-        return self.best is not None and max(figure.value for figure in self.best.tested.values()) >= USELESS
+        """Whether the best agrees with people well enough on some data set to be recommended at
+        all.
+        """
+        return (
+            self.best is not None
+            and max(figure.value for figure in self.best.tested.values()) >= USELESS
+        )
 
     @property
     def tuned(self) -> tuple[Tuned, ...]:
         """Tuned models that were measured on data of this task and stay within the budget."""
         keys = {dataset.key for dataset in self.data}
-        models = [model for model in tuned() if model.base == self.data[0].model and keys & set(model.figures)]
+        models = [
+            model
+            for model in tuned()
+            if model.base == self.data[0].model and keys & set(model.figures)
+        ]
         return tuple(model for model in models if self.budget.holds(self.cost_of(model)))
 
     def cost_of(self, model: Tuned) -> Cost | None:
-        """Return the cost of a tuned model: the time of the plain model times the measured ratio."""
+        """Return the cost of a tuned model: the time of the plain model times the measured
+        ratio.
+        """
         plain = cost_of(model.metric, self.data[0].texts, model.base)
         return None if plain is None else Cost(plain.seconds * model.time, plain.megabytes)
 
     def shared(self, model: Tuned) -> dict[str, Measured]:
-        """Return the agreement of a tuned model on data sets where it was measured on the same judgements."""
+        """Return the agreement of a tuned model on data sets where it was measured on the same
+        judgements.
+        """
         figures = {}
         for dataset in self.data:
             plain, change = dataset.metrics.get(model.metric), model.figures.get(dataset.key)
-            if plain is not None and change is not None and abs(plain.value - change.before.value) < SAME:
+            if (
+                plain is not None
+                and change is not None
+                and abs(plain.value - change.before.value) < SAME
+            ):
                 figures[dataset.key] = change.after
         return figures
 
     @property
     def ahead(self) -> Tuned | None:
-        """The tuned model that is surely above every plain metric on each data set they share, if there is one.
+        """The tuned model that is surely above every plain metric on each data set they share, if
+        there is one.
 
-        By paired tests: it is above its own plain metric (p below SURE), which no metric is significantly above.
+        By paired tests: it is above its own plain metric (p below SURE), which no metric is
+        significantly above.
         """
         data = {dataset.key: dataset for dataset in self.data}
         for model in self.tuned:
@@ -236,14 +284,28 @@ class Recommendation(StudyResult):
     def sheets(self) -> list[Sheet]:
         """Return one table: a row per metric, a column per data set, development data last."""
         several = len(self.data) > 1
-        head = ("metric", *(dataset.key for dataset in self.data), *(("mean rank",) if several else ()))
-        head += *(f"{dataset.key} (dev)" for dataset in self.development), "s / 1,000", "MB", "front"
+        head = (
+            "metric",
+            *(dataset.key for dataset in self.data),
+            *(("mean rank",) if several else ()),
+        )
+        head += (
+            *(f"{dataset.key} (dev)" for dataset in self.development),
+            "s / 1,000",
+            "MB",
+            "front",
+        )
         rows = tuple(
             (
                 Cell(candidate.metric, mark=""),
                 *(_cell(candidate.figures[data.key]) for data in self.data),
                 *(
-                    (Cell(f"{candidate.rank:.1f}", mark="best" if candidate is self.candidates[0] else ""),)
+                    (
+                        Cell(
+                            f"{candidate.rank:.1f}",
+                            mark="best" if candidate is self.candidates[0] else "",
+                        ),
+                    )
                     if several
                     else ()
                 ),
@@ -257,15 +319,26 @@ class Recommendation(StudyResult):
         rows += tuple(self._tuned_row(model, several) for model in self.tuned if self.shared(model))
         chosen = self.choice
         signed = [] if chosen is None else [figure.signature for figure in chosen.figures.values()]
-        signed += [figure.signature for model in self.tuned for figure in self.shared(model).values()]
-        conclusion = f"use {self.use}" if self.use else "nothing is good enough" if chosen else "nothing fits"
+        signed += [
+            figure.signature for model in self.tuned for figure in self.shared(model).values()
+        ]
+        conclusion = (
+            f"use {self.use}"
+            if self.use
+            else "nothing is good enough"
+            if chosen
+            else "nothing fits"
+        )
         return [
             Sheet(
                 f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {conclusion}",
                 head,
                 rows,
                 said=tuple(self.advice()),
-                notes=(*(dataset.extent for dataset in (*self.data, *self.development)), *self._list_notes()),
+                notes=(
+                    *(dataset.extent for dataset in (*self.data, *self.development)),
+                    *self._list_notes(),
+                ),
                 signatures=tuple(signed),
                 words_behind=1,
                 tied="not significantly below the best of its column",
@@ -275,7 +348,10 @@ class Recommendation(StudyResult):
     def _tuned_row(self, model: Tuned, several: bool) -> tuple[Cell, ...]:
         """Return a tuned model on the data that it was measured on."""
         shared, nothing = self.shared(model), Cell(dashed(None))
-        figures = (_cell(shared[dataset.key]) if dataset.key in shared else nothing for dataset in self.data)
+        figures = (
+            _cell(shared[dataset.key]) if dataset.key in shared else nothing
+            for dataset in self.data
+        )
         return (
             Cell(f"{model.label} (sibling)" if model.sibling else model.label),
             *figures,
@@ -287,32 +363,43 @@ class Recommendation(StudyResult):
 
     @property
     def missing(self) -> list[str]:
-        """Metrics that were evaluated with this model, but not on all of these data: they are not compared."""
+        """Metrics that were evaluated with this model, but not on all of these data: they are not
+        compared.
+        """
         compared = {candidate.metric for candidate in self.candidates}
         alike = [
             dataset
             for dataset in judgements()
-            if dataset.model == self.data[0].model and _uses_source(dataset) == _uses_source(self.data[0])
+            if dataset.model == self.data[0].model
+            and _uses_source(dataset) == _uses_source(self.data[0])
         ]
         return sorted({name for dataset in alike for name in dataset.metrics} - compared)
 
     def _list_notes(self) -> Iterator[str]:
         model = self.data[0].model
-        yield f"model {model}; front: no metric ranks better for less time; intervals (95%, by source item) in JSON"
+        yield (
+            f"model {model}; front: no metric ranks better for less time; intervals (95%, by "
+            f"source item) in JSON"
+        )
         if len(self.data) > 1:
             yield (
-                "order: on how many data sets a metric is significantly worse than the best, then its mean rank (1 is "
+                "order: on how many data sets a metric is significantly worse than the best, then "
+                "its mean rank (1 is "
                 "the best); statistics differ between data sets, so values have no mean"
             )
         for data in self.development:
-            yield f"{data.key} is development data ({DEVELOPMENT[data.key]}): it counts for nothing here"
+            yield (
+                f"{data.key} is development data ({DEVELOPMENT[data.key]}): it counts for "
+                f"nothing here"
+            )
         for model_row in self.tuned:
             if model_row.sibling and self.shared(model_row):
                 yield f"{model_row.label} (sibling): {model_row.caution}"
         for workload in workloads():
             if (workload["texts"], workload["model"]) == (self.data[0].texts, model):
                 yield (
-                    f"cost: {workload['pairs']:,} pairs of {workload['dataset']}, {workload['machine']}, "
+                    f"cost: {workload['pairs']:,} pairs of {workload['dataset']}, "
+                    f"{workload['machine']}, "
                     "model loaded before"
                 )
 
@@ -321,10 +408,24 @@ class Recommendation(StudyResult):
         for candidate in self.candidates:
             for data in (*self.data, *self.development):
                 figure = candidate.figures[data.key]
-                cost = vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}
-                about = {"task": self.task, "lang": self.lang, "data": data.key, "metric": candidate.metric}
+                cost = (
+                    vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}
+                )
+                about = {
+                    "task": self.task,
+                    "lang": self.lang,
+                    "data": data.key,
+                    "metric": candidate.metric,
+                }
                 used = {"development": data in self.development, "statistic": data.statistic}
-                yield {**about, **used, **vars(figure), "rank": candidate.rank, **cost, "front": candidate.front}
+                yield {
+                    **about,
+                    **used,
+                    **vars(figure),
+                    "rank": candidate.rank,
+                    **cost,
+                    "front": candidate.front,
+                }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -345,7 +446,11 @@ class Recommendation(StudyResult):
                 {
                     "metric": candidate.metric,
                     "rank": candidate.rank,
-                    **(vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}),
+                    **(
+                        vars(candidate.cost)
+                        if candidate.cost
+                        else {"seconds": None, "megabytes": None}
+                    ),
                     "affordable": candidate.affordable,
                     "front": candidate.front,
                     "agreement": {key: vars(figure) for key, figure in candidate.figures.items()},
@@ -368,10 +473,20 @@ class Overview(StudyResult):
         for recommendation in self.every:
             chosen, best = recommendation.choice, recommendation.best
             if chosen is None or best is None:
-                rows.append((Cell(recommendation.task), Cell("none within the budget"), *(Cell("") for _ in range(5))))
+                rows.append(
+                    (
+                        Cell(recommendation.task),
+                        Cell("none within the budget"),
+                        *(Cell("") for _ in range(5)),
+                    )
+                )
                 continue
             best_metric = best.metric if chosen is not best and recommendation.usable else ""
-            figures, cost, titles = chosen.tested, chosen.cost, [dataset.title for dataset in recommendation.data]
+            figures, cost, titles = (
+                chosen.tested,
+                chosen.cost,
+                [dataset.title for dataset in recommendation.data],
+            )
             if recommendation.ahead is not None:
                 figures = shared = recommendation.shared(recommendation.ahead)
                 cost, titles = (
@@ -389,20 +504,41 @@ class Overview(StudyResult):
                 ", ".join(titles),
             )
             rows.append(tuple(map(Cell, texts)))
-        head = ("task", "use", "agreement", "s / 1,000", "MB", "best, no better by any test", "judged data")
+        head = (
+            "task",
+            "use",
+            "agreement",
+            "s / 1,000",
+            "MB",
+            "best, no better by any test",
+            "judged data",
+        )
         lang = self.every[0].lang
         title = f"which metric, for {LANGUAGES[lang]} texts with {self.every[0].data[0].model}"
-        note = "monge recommend --task NAME shows every metric, how far to trust it, and what it was measured on"
-        return [Sheet(title, head, tuple(rows), notes=(note,), words=2, words_behind=2, said=tuple(self._summarise()))]
+        note = (
+            "monge recommend --task NAME shows every metric, how far to trust it, and what it "
+            "was measured on"
+        )
+        return [
+            Sheet(
+                title,
+                head,
+                tuple(rows),
+                notes=(note,),
+                words=2,
+                words_behind=2,
+                said=tuple(self._summarise()),
+            )
+        ]
 
     def _summarise(self) -> Iterator[str]:
         """Yield a sentence on which metric to use for which tasks."""
         tasks: dict[str, list[str]] = {}
         for recommendation in self.every:
             lacking = "good enough" if recommendation.choice is not None else "cheap enough"
-            tasks.setdefault(recommendation.use or f"no metric, because none is {lacking},", []).append(
-                recommendation.task
-            )
+            tasks.setdefault(
+                recommendation.use or f"no metric, because none is {lacking},", []
+            ).append(recommendation.task)
         yield f"Use {'; '.join(f'{use} for {listed(names)}' for use, names in tasks.items())}."
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -415,13 +551,15 @@ class Overview(StudyResult):
         return {"tasks": [recommendation.to_dict() for recommendation in self.every]}
 
 
-def recommend(task: str | None = None, *, lang: str = "en", budget: str | None = None) -> Recommendation | Overview:
-    """Recommend a metric for texts of a kind and language, from stored agreement with people and cost.
+def recommend(
+    task: str | None = None, *, lang: str = "en", budget: str | None = None
+) -> Recommendation | Overview:
+    """Recommend a metric for texts of a kind and language, from stored agreement with people and
+    cost.
 
-    Args:
-        task: One of `TASKS`; None gives the choice for each of them.
-        lang: The language of the judged texts (ISO 639-1).
-        budget: The most that may be spent, such as `5s` (a 1,000 pairs on one thread), `800MB`, or both with a comma.
+    Args: task: One of `TASKS`; None gives the choice for each of them. lang: The language of the
+        judged texts (ISO 639-1). budget: The most that may be spent, such as `5s` (a 1,000 pairs on
+        one thread), `800MB`, or both with a comma.
     """
     check_language(lang)
     limit = Budget.read(budget)
@@ -433,7 +571,8 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
         languages = ", ".join(sorted({dataset.lang for dataset in datasets}))
         description = f"judged {task} data" if task else "judged data"
         raise InvalidSetting(
-            f"no {description} in {LANGUAGES[lang]} ({lang}) were evaluated; there are results for {languages}"
+            f"no {description} in {LANGUAGES[lang]} ({lang}) were evaluated; there are results for "
+            f"{languages}"
         )
     if task is not None:
         return _rank_candidates(task, lang, language_datasets, limit)
@@ -441,13 +580,20 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
     ordered = [name for name in TASKS if name in tasks]
     return Overview(
         tuple(
-            _rank_candidates(name, lang, [dataset for dataset in language_datasets if dataset.task == name], limit)
+            _rank_candidates(
+                name,
+                lang,
+                [dataset for dataset in language_datasets if dataset.task == name],
+                limit,
+            )
             for name in ordered
         )
     )
 
 
-def _rank_candidates(task: str, lang: str, data: Sequence[KeptAgreements], budget: Budget) -> Recommendation:
+def _rank_candidates(
+    task: str, lang: str, data: Sequence[KeptAgreements], budget: Budget
+) -> Recommendation:
     tested = [dataset for dataset in data if dataset.key not in DEVELOPMENT] or list(data)
     development = tuple(dataset for dataset in data if dataset not in tested)
     common = [name for name in data[0].metrics if all(name in dataset.metrics for dataset in data)]
@@ -464,23 +610,34 @@ def _rank_candidates(task: str, lang: str, data: Sequence[KeptAgreements], budge
             for place, candidate in enumerate(candidates)
         ]
     )
-    marked = tuple(replace(candidate, front=place in on_front) for place, candidate in enumerate(candidates))
+    marked = tuple(
+        replace(candidate, front=place in on_front) for place, candidate in enumerate(candidates)
+    )
     return Recommendation(task, lang, tuple(tested), marked, budget, development)
 
 
 def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean rank of each metric over data sets [d][m]; 1 is the highest value, equal values share a rank."""
+    """Return the mean rank of each metric over data sets [d][m]; 1 is the highest value, equal
+    values share a rank.
+    """
     ranks = [
-        [1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2 for value in row]
+        [
+            1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2
+            for value in row
+        ]
         for row in (list(dataset_values) for dataset_values in values)
     ]
     return [sum(column) / len(column) for column in zip(*ranks, strict=True)]
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
-    """Return the places of the (cost, value) points on the Pareto front: no cheaper point is as good."""
+    """Return the places of the (cost, value) points on the Pareto front: no cheaper point is as
+    good.
+    """
     best, on_front = float("-inf"), set()
-    priced = [(cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None]
+    priced = [
+        (cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None
+    ]
     for _, negative, place in sorted(priced):
         if -negative > best:
             best = -negative
@@ -504,5 +661,7 @@ def _cell(figure: Measured) -> Cell:
 
 def _cost_cells(cost: Cost | None) -> tuple[Cell, Cell]:
     return (
-        (Cell(short(cost.seconds)), Cell(f"{cost.megabytes:.0f}")) if cost else (Cell(dashed(None)), Cell(dashed(None)))
+        (Cell(short(cost.seconds)), Cell(f"{cost.megabytes:.0f}"))
+        if cost
+        else (Cell(dashed(None)), Cell(dashed(None)))
     )

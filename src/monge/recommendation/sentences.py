@@ -21,7 +21,9 @@ QUICK = 2.0
 
 
 def sentences(recommendation: Recommendation) -> list[str]:
-    """Return sentences on which metric to use, its cost, the alternatives, and how reliable it is."""
+    """Return sentences on which metric to use, its cost, the alternatives, and how reliable
+    it is.
+    """
     best, chosen = recommendation.best, recommendation.choice
     if best is None or chosen is None:
         cheap = min(
@@ -29,7 +31,11 @@ def sentences(recommendation: Recommendation) -> list[str]:
             key=lambda candidate: candidate.seconds,
             default=None,
         )
-        least = "" if cheap is None else f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
+        least = (
+            ""
+            if cheap is None
+            else f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
+        )
         return [f"No metric stays within {recommendation.budget}{least}."]
     lines: list[str] = []
     if recommendation.ahead is not None:
@@ -47,7 +53,8 @@ def sentences(recommendation: Recommendation) -> list[str]:
     ]
     if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
         lines.append(
-            f"Even the best reaches {decimals(best.least)} only{_name_weakest(recommendation, best)} (1 is perfect "
+            f"Even the best reaches {decimals(best.least)} "
+            f"only{_name_weakest(recommendation, best)} (1 is perfect "
             "agreement, 0 is "
             "chance): trust means over many texts, not the score of one."
         )
@@ -55,9 +62,15 @@ def sentences(recommendation: Recommendation) -> list[str]:
         names = listed([dataset.title for dataset in recommendation.development])
         lines.append(f"{names} are not counted: settings of the metrics were chosen on them.")
     if any(dataset.sample for dataset in recommendation.data):
-        lines.append("Some of the data were sampled (below), so small differences between metrics are uncertain.")
+        lines.append(
+            "Some of the data were sampled (below), so small differences between metrics are "
+            "uncertain."
+        )
     if recommendation.missing:
-        lines.append(f"Not compared, because not tried on all of these data: {', '.join(recommendation.missing)}.")
+        lines.append(
+            f"Not compared, because not tried on all of these data: "
+            f"{', '.join(recommendation.missing)}."
+        )
     return lines
 
 
@@ -67,8 +80,10 @@ def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[st
         data = next(dataset for dataset in recommendation.data if dataset.key == key)
         name, top = max(data.metrics.items(), key=lambda item: item[1].value)
         yield (
-            f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: it agrees with people "
-            f"by {_format_interval(figure)} on {data.title}, where the best plain metric, {name}, has "
+            f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: "
+            f"it agrees with people "
+            f"by {_format_interval(figure)} on {data.title}, where the best plain metric, {name}, "
+            f"has "
             f"{decimals(top.value)}; "
             f"it takes {_format_cost(recommendation.cost_of(model))}."
         )
@@ -80,17 +95,28 @@ def _describe_nothing(recommendation: Recommendation, best: Candidate) -> Iterat
     yield (
         f"Nothing here is good enough: even the best, {best.metric}, agrees with people by "
         f"{_format_agreement(recommendation, best)} "
-        "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let people judge, or "
-        + ("get references." if recommendation.task == "quality-estimation" else "try a model tuned for such texts.")
+        "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let "
+        "people judge, or "
+        + (
+            "get references."
+            if recommendation.task == "quality-estimation"
+            else "try a model tuned for such texts."
+        )
     )
 
 
-def _describe_plain(recommendation: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
+def _describe_plain(
+    recommendation: Recommendation, best: Candidate, chosen: Candidate
+) -> Iterator[str]:
     """Yield sentences on which metric to use with a plain model."""
     sets = len(recommendation.data)
     use = "Use" if recommendation.ahead is None else "Without a tuned model use"
     within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
-    words = ", and it needs no model: it counts words and characters" if chosen.metric in LEXICAL else ""
+    words = (
+        ", and it needs no model: it counts words and characters"
+        if chosen.metric in LEXICAL
+        else ""
+    )
     if chosen is not best:
         on = "It" if sets == 1 else f"On each of the {sets} data sets it"
         yield (
@@ -99,11 +125,19 @@ def _describe_plain(recommendation: Recommendation, best: Candidate, chosen: Can
             f"{_format_agreement(recommendation, chosen)} "
             f"and takes {_format_cost(chosen.cost)}{words}."
         )
-        yield f"The best is {best.metric}: {_format_agreement(recommendation, best)}, {_format_cost(best.cost)}."
+        yield (
+            f"The best is {best.metric}: {_format_agreement(recommendation, best)}, "
+            f"{_format_cost(best.cost)}."
+        )
         return
-    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
+    rank = (
+        ""
+        if sets == 1
+        else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
+    )
     yield (
-        f"{use} {best.metric}: it agrees best with people{within} ({_format_agreement(recommendation, best)}{rank}) "
+        f"{use} {best.metric}: it agrees best with people{within} "
+        f"({_format_agreement(recommendation, best)}{rank}) "
         "and takes "
         f"{_format_cost(best.cost)}{words}."
     )
@@ -115,13 +149,20 @@ def _describe_plain(recommendation: Recommendation, best: Candidate, chosen: Can
     if cheaper and best.seconds > QUICK:
         alternative = cheaper[0]
         on = f"on {alternative.told_apart} of {sets} data sets" if sets > 1 else "here"
-        surely = f"significantly worse {on}" if alternative.told_apart else "not significantly worse"
+        surely = (
+            f"significantly worse {on}" if alternative.told_apart else "not significantly worse"
+        )
         faster = f"{best.seconds / alternative.seconds:.0f} times as fast"
-        yield f"{alternative.metric} is {faster} ({_format_agreement(recommendation, alternative)}); it is {surely}."
+        yield (
+            f"{alternative.metric} is {faster} "
+            f"({_format_agreement(recommendation, alternative)}); it is {surely}."
+        )
 
 
 def _format_agreement(recommendation: Recommendation, candidate: Candidate) -> str:
-    """Return the agreement of a metric on each data set that counts; with its interval where there is only one set."""
+    """Return the agreement of a metric on each data set that counts; with its interval where there
+    is only one set.
+    """
     figures = candidate.tested
     if len(figures) == 1:
         return _format_interval(next(iter(figures.values())))
@@ -144,7 +185,8 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
     if model.time < 1 / QUICK:
         data, change = next(iter(changes.items()))
         yield (
-            f"Where time is short: {model.label} is {1 / model.time:.1f} times as fast as {model.metric} with the "
+            f"Where time is short: {model.label} is {1 / model.time:.1f} times as fast as "
+            f"{model.metric} with the "
             f"plain model, and agrees by {decimals(change.after.value)} on {data} "
             f"(plain: {decimals(change.before.value)})."
         )
@@ -157,13 +199,19 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
     if better:
         moved = listed([f"{_format_change(change)} on {title}" for title, change in better.items()])
         yield (
-            f"If you take {model.metric}, take it with --model {model.name}, which was tuned on human judgements: its "
+            f"If you take {model.metric}, take it with --model {model.name}, which was tuned on "
+            f"human judgements: its "
             f"agreement rises {moved}, for the same time."
         )
         yield from [model.caution] * bool(model.caution)
     else:
-        moved = listed([f"{_format_change(change)} on {title}" for title, change in changes.items()])
-        yield f"The tuned --model {model.name} makes no sure difference here: {model.metric} goes {moved}."
+        moved = listed(
+            [f"{_format_change(change)} on {title}" for title, change in changes.items()]
+        )
+        yield (
+            f"The tuned --model {model.name} makes no sure difference here: {model.metric} goes "
+            f"{moved}."
+        )
 
 
 def _format_change(change: Change) -> str:
@@ -171,8 +219,14 @@ def _format_change(change: Change) -> str:
 
 
 def _format_interval(figure: Measured) -> str:
-    return decimals(figure.value) + (f" {span(figure.low, figure.high)}" if figure.low is not None else "")
+    return decimals(figure.value) + (
+        f" {span(figure.low, figure.high)}" if figure.low is not None else ""
+    )
 
 
 def _format_cost(cost: Cost | None) -> str:
-    return "an unknown time" if cost is None else f"{short(cost.seconds)} s and {cost.megabytes:.0f} MB for 1,000 pairs"
+    return (
+        "an unknown time"
+        if cost is None
+        else f"{short(cost.seconds)} s and {cost.megabytes:.0f} MB for 1,000 pairs"
+    )

@@ -1,4 +1,6 @@
-"""Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no plots."""
+"""Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no
+plots.
+"""
 
 from monge.render.explanation import explanation_json, explanation_text, render_explanation
 from monge.render.explanation_page import explanation_fragment, explanation_html
@@ -19,7 +21,10 @@ from monge.render.results import (
 from monge.types.explanation import EXPLANATION_FORMATS
 
 __all__ = [
-    "EXPLANATION_FORMATS", "FORMATS", "View", "explanation_fragment", "explanation_html", "explanation_json",
-    "explanation_svg", "explanation_text", "render_explanation", "render_explanations", "render_results",
-    "results_html", "results_json", "results_jsonl", "results_latex", "results_markdown", "results_text", "results_tsv",
+    "EXPLANATION_FORMATS", "FORMATS", "View", "explanation_fragment", "explanation_html",
+    "explanation_json",
+    "explanation_svg", "explanation_text", "render_explanation", "render_explanations",
+    "render_results",
+    "results_html", "results_json", "results_jsonl", "results_latex", "results_markdown",
+    "results_text", "results_tsv",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""A plan as arcs between the words of two texts: width is the mass moved, colour what moving it cost."""
+"""A plan as arcs between the words of two texts: width is the mass moved, colour what moving it
+cost.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,18 @@ _COLUMN, _BETWEEN = 118.0, 84.0
 
 
 def arcs(e: Explanation, plan: str, *, tall: bool | None = None) -> Drawing:
-    """Return the arcs of a plan: the texts in two rows, or as two columns (`tall`), which fit a phone."""
+    """Return the arcs of a plan: the texts in two rows, or as two columns (`tall`), which fit a
+    phone.
+    """
     wide = max(_span(getattr(e, name)) for name in SIDES)
     tall = wide > WIDEST if tall is None else tall
     places, boxes, width, height = _columns(e) if tall else _rows(e, wide)
     heading = text(0, 14, PLANS.get(plan, plan), "mg-soft", size=13)
     pieces = [*_arcs(e, e.plans[plan], places, tall=tall), *boxes]
-    return stacked([Drawing(max(width, CAPTION), 18, heading), Drawing(width, height, "\n".join(pieces))], gap=4)
+    return stacked(
+        [Drawing(max(width, CAPTION), 18, heading), Drawing(width, height, "\n".join(pieces))],
+        gap=4,
+    )
 
 
 def _span(side: Side) -> float:
@@ -83,7 +90,10 @@ def _columns(e: Explanation) -> Laid:
 def _box(e: Explanation, name: str, unit: int, x: float, y: float, width: float) -> str:
     side: Side = getattr(e, name)
     level = step(float(e.lost(name)[unit]), e.most_lost)
-    box = f'<rect class="mg-word" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BOX:g}" rx="6"/>'
+    box = (
+        f'<rect class="mg-word" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BOX:g}" '
+        f'rx="6"/>'
+    )
     if level:
         box += box.replace('"mg-word"', f'"mg-l{level}"')
     word = clip(side.units[unit], min(LABEL, int((width - 8) / 8)))
@@ -97,11 +107,16 @@ def _arcs(e: Explanation, plan: Array, places: Places, *, tall: bool) -> Iterato
     for row, column in sorted(order.tolist(), key=lambda place: plan[place[0], place[1]]):
         (ax, ay), (bx, by) = places["hypothesis"][row], places["reference"][column]
         mx, my = (ax + bx) / 2, (ay + by) / 2
-        curve = f"{mx:.1f} {ay:.1f} {mx:.1f} {by:.1f}" if tall else f"{ax:.1f} {my:.1f} {bx:.1f} {my:.1f}"
+        curve = (
+            f"{mx:.1f} {ay:.1f} {mx:.1f} {by:.1f}"
+            if tall
+            else f"{ax:.1f} {my:.1f} {bx:.1f} {my:.1f}"
+        )
         mass = float(plan[row, column])
         part = mass / heaviest
         path = (
-            f'<path class="mg-arc mg-a{cost_level(e, row, column)}" d="M{ax:.1f} {ay:.1f}C{curve} {bx:.1f} {by:.1f}" '
+            f'<path class="mg-arc mg-a{cost_level(e, row, column)}" d="M{ax:.1f} {ay:.1f}C{curve} '
+            f'{bx:.1f} {by:.1f}" '
             f'stroke-width="{1 + 8 * part:.1f}" stroke-opacity="{0.3 + 0.6 * part:.2f}"/>'
         )
         yield titled(move_told(e, row, column, mass), path)

@@ -21,35 +21,62 @@ def pyarrow() -> tuple[Any, Any]:
     return pyarrow, parquet
 
 
-def segment_schema(parts: Sequence[str], *, texts: bool, metadata: dict[str, str] | None = None) -> Any:
-    """Columns metric, system, id, score, the parts, best_reference (from 1), flags and, if wanted, the texts."""
+def segment_schema(
+    parts: Sequence[str], *, texts: bool, metadata: dict[str, str] | None = None
+) -> Any:
+    """Columns metric, system, id, score, the parts, best_reference (from 1), flags and, if wanted,
+    the texts.
+    """
     arrow, _ = pyarrow()
     string_list = arrow.list_(arrow.string())
     columns = [*((name, arrow.string()) for name in ("metric", "system", "id"))]
     columns += [(name, arrow.float64()) for name in ("score", *parts)]
     columns += [("best_reference", arrow.int32()), ("flags", string_list)]
     if texts:
-        columns += [("hypothesis", arrow.string()), ("references", string_list), ("source", arrow.string())]
+        columns += [
+            ("hypothesis", arrow.string()),
+            ("references", string_list),
+            ("source", arrow.string()),
+        ]
     return arrow.schema(columns, metadata=metadata)
 
 
-def arrow_row(metric: str, system: str, row: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """Return the JSON row of a segment as a row of the table; a part that the metric does not have is null."""
+def arrow_row(
+    metric: str, system: str, row: dict[str, Any], parts: Sequence[str]
+) -> dict[str, Any]:
+    """Return the JSON row of a segment as a row of the table; a part that the metric does not have
+    is null.
+    """
     rest = {name: value for name, value in row.items() if name not in ("parts", "reference")}
     own = {name: row["parts"].get(name) for name in parts}
-    return {"metric": metric, "system": system, **own, "best_reference": place_of(row["reference"]), **rest}
+    return {
+        "metric": metric,
+        "system": system,
+        **own,
+        "best_reference": place_of(row["reference"]),
+        **rest,
+    }
 
 
 def arrow_columns(result: Result, parts: Sequence[str]) -> dict[str, Any]:
     """Return the columns of the table, without texts, for all segments of a result."""
     nothing = [None] * result.n
-    columns: dict[str, Any] = {"metric": [result.metric] * result.n, "system": [result.system] * result.n}
+    columns: dict[str, Any] = {
+        "metric": [result.metric] * result.n,
+        "system": [result.system] * result.n,
+    }
     columns |= {"id": result.ids, "score": result.segments}
     columns |= {name: result.parts.get(name, nothing) for name in parts}
-    return {**columns, "best_reference": list(map(place_of, result.references)), "flags": list(map(list, result.flags))}
+    return {
+        **columns,
+        "best_reference": list(map(place_of, result.references)),
+        "flags": list(map(list, result.flags)),
+    }
 
 
-def arrow_rows(results: Iterable[Result], parts: Sequence[str], texts: Texts | None) -> Iterator[dict[str, Any]]:
+def arrow_rows(
+    results: Iterable[Result], parts: Sequence[str], texts: Texts | None
+) -> Iterator[dict[str, Any]]:
     """Yield the rows of every segment of every result."""
     for result in results:
         for row in segment_rows(result, texts):

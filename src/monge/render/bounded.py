@@ -1,4 +1,6 @@
-"""An explanation of long texts in few bytes: the largest moves, and what the others are together."""
+"""An explanation of long texts in few bytes: the largest moves, and what the others are
+together.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from monge.render.checks import checked_explanation, dumps
 from monge.types import Explanation
 
 FULL_CELLS, WHOLE_CELLS = 10_000, 100_000
-"""Pairs of units up to which every cost and every mass is written, and up to which it is where that is asked for."""
+"""Pairs of units up to which every cost and every mass is written, and up to which it is where that
+is asked for.
+"""
 MOST_MOVES = 2_000
 """Moves of a plan, the largest first."""
 
@@ -18,8 +22,9 @@ MOST_MOVES = 2_000
 def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
     """Return `explanation_json`, shortened for long texts.
 
-    Matrices of more than so many cells are empty, and of each plan the largest MOST_MOVES moves are there;
-    `left_out` then says how many cells there are, and of each plan how many moves are not listed and their mass.
+    Matrices of more than so many cells are empty, and of each plan the largest MOST_MOVES moves are
+    there; `left_out` then says how many cells there are, and of each plan how many moves are not
+    listed and their mass.
     """
     checked_explanation(e)
     if e.cost.size <= FULL_CELLS:
@@ -33,6 +38,18 @@ def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
         rest[plan] = {"moves": len(small_moves), "mass": sum(move.mass for move in small_moves)}
     short, nothing = replace(e, moves=tuple(moves)), np.zeros((0, 0))
     if not has_all_cells:
-        short = replace(short, cost=nothing, similarity=nothing, plans=dict.fromkeys(e.plans, nothing))
-    vars(short).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)  # they come from the matrices
-    return dumps({**short.to_dict(), "left_out": {"cells": 0 if has_all_cells else e.cost.size, "moves": rest}}) + "\n"
+        short = replace(
+            short, cost=nothing, similarity=nothing, plans=dict.fromkeys(e.plans, nothing)
+        )
+    vars(short).update(
+        full=e.full, dearest=e.dearest, most_lost=e.most_lost
+    )  # they come from the matrices
+    return (
+        dumps(
+            {
+                **short.to_dict(),
+                "left_out": {"cells": 0 if has_all_cells else e.cost.size, "moves": rest},
+            }
+        )
+        + "\n"
+    )

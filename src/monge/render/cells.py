@@ -1,4 +1,6 @@
-"""Numbers as people read them, and text in columns: how wide a string stands in a terminal, tables that line up."""
+"""Numbers as people read them, and text in columns: how wide a string stands in a terminal, tables
+that line up.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,21 @@ MINUS = "−"
 _HYPHEN = re.compile(r"(?<![^\s\[(±+/])-(?=\.?\d)")
 _MOST_DIGITS = 4
 _ENDINGS = frozenset(
-    {"txt", "text", "tok", "detok", "out", "hyp", "tsv", "csv", "json", "jsonl", "parquet", "gz", "xz"}
+    {
+        "txt",
+        "text",
+        "tok",
+        "detok",
+        "out",
+        "hyp",
+        "tsv",
+        "csv",
+        "json",
+        "jsonl",
+        "parquet",
+        "gz",
+        "xz",
+    }
 )
 
 
@@ -42,7 +58,8 @@ def with_minus(text: str) -> str:
 
 
 def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
-    """Return the decimals that intervals support: two digits of the width of the narrowest one, at most four decimals.
+    """Return the decimals that intervals support: two digits of the width of the narrowest one, at
+    most four decimals.
 
     An interval without width says nothing, and a column without any other has four.
     """
@@ -51,9 +68,11 @@ def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
 
 
 def p_value(value: float, *, bound: bool = False) -> str:
-    """Return a p-value in three decimals without its leading zero, in as many as show one digit where it is smaller.
+    """Return a p-value in three decimals without its leading zero, in as many as show one digit
+    where it is smaller.
 
-    `bound`: it is the smallest that so many random draws can give, and the true one is at most that.
+    `bound`: it is the smallest that so many random draws can give, and the true one is at most
+    that.
     """
     digits = 3 if value >= 1e-3 or value <= 0 else -floor(log10(value))
     rounded = ceil(round(value * 10**digits, 6)) / 10**digits if bound else value
@@ -82,7 +101,11 @@ def dashed(value: float | None, digits: int = 2) -> str:
 
 def span(low: float | None, high: float | None, digits: int = 3) -> str:
     """Return an interval, or nothing."""
-    return "" if low is None or high is None else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
+    return (
+        ""
+        if low is None or high is None
+        else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
+    )
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
@@ -91,23 +114,30 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with control, direction-override and lone surrogate characters written as escapes.
+    """Return the text with control, direction-override and lone surrogate characters written as
+    escapes.
 
     A system name or a hypothesis can hold anything; a terminal must not obey it.
     """
     return "".join(
-        char.encode("unicode_escape").decode() if char in _BIDI or category(char) in _UNPRINTABLE else char
+        char.encode("unicode_escape").decode()
+        if char in _BIDI or category(char) in _UNPRINTABLE
+        else char
         for char in text
     )
 
 
 def display_width(text: str) -> int:
-    """Return the terminal columns that a text takes: wide East Asian characters and emoji 2, marks and styling 0."""
+    """Return the terminal columns that a text takes: wide East Asian characters and emoji 2, marks
+    and styling 0.
+    """
     return sum(width for _, width in _columns(_STYLE.sub("", text)))
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
-    """Each character with the columns it adds: what is joined to an emoji adds none, what makes one wide adds one."""
+    """Each character with the columns it adds: what is joined to an emoji adds none, what makes one
+    wide adds one.
+    """
     before, is_joined = 0, False
     for char in text:
         width = _char_width(char)
@@ -126,7 +156,9 @@ def _char_width(char: str) -> int:
 
 
 def pad(text: str, width: int, side: str = "l") -> str:
-    """Return the text filled with spaces to a display width; side "l" or "r" says where the text stands."""
+    """Return the text filled with spaces to a display width; side "l" or "r" says where the text
+    stands.
+    """
     space = " " * max(0, width - display_width(text))
     return space + text if side == "r" else text + space
 
@@ -152,7 +184,8 @@ def styled(text: str, style: str, colour: bool) -> str:
 def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None) -> list[str]:
     """Lines of a table of printable cells whose columns line up.
 
-    `align` has a letter a column, "l" or "r"; where the table is wider than `width`, columns to the left are clipped.
+    `align` has a letter a column, "l" or "r"; where the table is wider than `width`, columns to the
+    left are clipped.
     """
     if not rows:
         return []
@@ -170,8 +203,8 @@ def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None
 def fold(text: str, width: int) -> list[str]:
     """Return the text in lines of at most `width` columns, broken between words.
 
-    A longer word is broken behind punctuation, or where the line ends. Every line begins with the spaces that the
-    text begins with.
+    A longer word is broken behind punctuation, or where the line ends. Every line begins with the
+    spaces that the text begins with.
     """
     if display_width(text) <= width:
         return [text]
@@ -195,7 +228,9 @@ _BREAKS = re.compile(r"[-,;:|/_.=\]]|(?=\[)")
 
 
 def _cut(text: str, width: int) -> int:
-    """How many characters of the text stand in a line: up to the last punctuation in its second half, or all of it."""
+    """How many characters of the text stand in a line: up to the last punctuation in its second
+    half, or all of it.
+    """
     used, most = 0, 0
     for _, columns in _columns(text):
         used += columns
@@ -206,11 +241,14 @@ def _cut(text: str, width: int) -> int:
     return breaks[-1] if breaks and breaks[-1] > most // 2 else max(most, 1)
 
 
-def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, least: int) -> list[int]:
+def column_widths(
+    rows: Sequence[Sequence[str]], align: str, width: int | None, least: int
+) -> list[int]:
     """Return the widths of the columns of a table, the first row of which is its head.
 
-    Where the table is wider than `width`, cells of words ("l") and heads are narrowed until they must be broken inside
-    words, then down to `least`; numbers are never broken. The widest column loses first.
+    Where the table is wider than `width`, cells of words ("l") and heads are narrowed until they
+    must be broken inside words, then down to `least`; numbers are never broken. The widest column
+    loses first.
     """
     columns = list(zip(*rows, strict=True))
     wide = [max(map(display_width, column)) for column in columns]
@@ -218,7 +256,10 @@ def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, 
         max(map(display_width, column[1:]), default=1) if side == "r" else 1
         for column, side in zip(columns, align, strict=True)
     ]
-    words = [_longest(column if side == "l" else column[:1]) for column, side in zip(columns, align, strict=True)]
+    words = [
+        _longest(column if side == "l" else column[:1])
+        for column, side in zip(columns, align, strict=True)
+    ]
     widths = [max(pair) for pair in zip(words, numbers, strict=True)]
     broken = [max(min(word, least), number) for word, number in zip(words, numbers, strict=True)]
     for smallest in (widths, broken):
@@ -244,7 +285,9 @@ def folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]
     """Return the lines of a row of a table: cells that are wider than their column are broken."""
     cells = [fold(cell, most) for cell, most in zip(row, wide, strict=True)]
     return [
-        GAP.join(pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)).rstrip()
+        GAP.join(
+            pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)
+        ).rstrip()
         for line in zip_longest(*cells, fillvalue="")
     ]
 
@@ -253,7 +296,9 @@ def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) ->
     excess = 0 if width is None else sum(wide) + len(GAP) * (len(wide) - 1) - width
     wide = list(wide)
     while excess > 0:
-        candidates = [column for column, side in enumerate(align) if side == "l" and wide[column] > least]
+        candidates = [
+            column for column, side in enumerate(align) if side == "l" and wide[column] > least
+        ]
         if not candidates:
             break
         wide[max(candidates, key=lambda column: wide[column])] -= 1
@@ -262,7 +307,9 @@ def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) ->
 
 
 def gloss(pairs: Sequence[tuple[str, str]], *, width: int, indent: str = "  ") -> list[str]:
-    """Return two-line blocks, each word over its annotation, broken at the width: an interlinear gloss."""
+    """Return two-line blocks, each word over its annotation, broken at the width: an interlinear
+    gloss.
+    """
     return [
         line
         for block in _blocks(pairs, width - len(indent))

@@ -1,4 +1,6 @@
-"""Small charts of a page: how scores spread, two scores against each other, a score against what people said."""
+"""Small charts of a page: how scores spread, two scores against each other, a score against what
+people said.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from monge.types import Array
 
 CHART_STYLE = """
 .monge .charts, .monge .both { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
-.monge .charts figure { margin: 0; width: 262px; max-width: 100%; } .monge .charts p { flex-basis: 100%; margin: 0; }
+.monge .charts figure { margin: 0; width: 262px; max-width: 100%;
+} .monge .charts p { flex-basis: 100%; margin: 0; }
 .monge .chart { display: block; max-width: 100%; height: auto; }
 .monge figcaption { font-size: .92rem; font-weight: 600; }
 .monge .chart text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }
@@ -30,7 +33,9 @@ _WIDE, _SIDE, _LEFT = 262.0, 220.0, 30.0
 
 @dataclass(frozen=True)
 class Hill:
-    """How the scores of a system spread: counts of equal bins over the range of the chart, and their mean."""
+    """How the scores of a system spread: counts of equal bins over the range of the chart, and
+    their mean.
+    """
 
     name: str
     counts: Sequence[int]
@@ -46,7 +51,8 @@ def _figure(title: str, height: float, content: Sequence[str], description: str)
     inside = "\n".join(content)
     return (
         f"<figure><figcaption>{safe(title)}</figcaption>"
-        f'<svg class="chart" role="img" aria-label="{safe(description)}" width="{_WIDE:g}" height="{height:g}" '
+        f'<svg class="chart" role="img" aria-label="{safe(description)}" width="{_WIDE:g}" '
+        f'height="{height:g}" '
         f'viewBox="0 0 {_WIDE:g} {height:g}">\n{inside}\n</svg></figure>'
     )
 
@@ -56,11 +62,14 @@ def _ends(low: float, high: float, y: float) -> list[str]:
     digits = 1 if max(abs(low), abs(high)) >= 10 else 3
     return [
         f'<text class="soft" x="0" y="{y:g}">{_signed(low, digits)}</text>',
-        f'<text class="soft" x="{_WIDE:g}" y="{y:g}" text-anchor="end">{_signed(high, digits)}</text>',
+        f'<text class="soft" x="{_WIDE:g}" y="{y:g}" '
+        f'text-anchor="end">{_signed(high, digits)}</text>',
     ]
 
 
-def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str, str]) -> list[str]:
+def _axes(
+    across: tuple[float, float], up: tuple[float, float], names: tuple[str, str]
+) -> list[str]:
     """Return the axes of a square with their names and the numbers at their ends."""
     side, left = _SIDE, _LEFT
     parts = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
@@ -73,7 +82,9 @@ def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str
             (start + side / 2, "middle", f"{clip(name, 18)} →"),
             (start + side, "end", _signed(high, digits)),
         ):
-            parts.append(f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>')
+            parts.append(
+                f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>'
+            )
     return parts
 
 
@@ -85,38 +96,57 @@ def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
         base = (k + 1) * tall
         width = _WIDE / len(hill.counts)
         steps = "".join(
-            f"V{base - (tall - 18) * count / most:.1f}H{width * (j + 1):.1f}" for j, count in enumerate(hill.counts)
+            f"V{base - (tall - 18) * count / most:.1f}H{width * (j + 1):.1f}"
+            for j, count in enumerate(hill.counts)
         )
         x = _WIDE * (hill.mean - low) / (high - low)
         content += [
             f'<path class="hill" d="M0 {base:.1f}{steps}V{base:.1f}Z"/>',
-            f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - tall + 18:.1f}" y2="{base:.1f}"/>',
+            f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - tall + 18:.1f}" '
+            f'y2="{base:.1f}"/>',
             f'<text x="2" y="{base - tall + 14:.1f}">{safe(clip(hill.name, 40))}</text>',
         ]
     content += _ends(low, high, len(hills) * tall + 16)
-    description = f"{title}: distributions of {', '.join(hill.name for hill in hills)}; lines are means"
+    description = (
+        f"{title}: distributions of {', '.join(hill.name for hill in hills)}; lines are means"
+    )
     return _figure(title, len(hills) * tall + 22, content, description)
 
 
 def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[int]:
     """Count values in equal bins."""
-    return [int(count) for count in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]]
+    return [
+        int(count)
+        for count in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]
+    ]
 
 
 def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
-    """Draw two scores of the same segments against each other; darker squares hold more segments."""
+    """Draw two scores of the same segments against each other; darker squares hold more
+    segments.
+    """
     side, left = _SIDE, _LEFT
-    ends = [(float(values.min()), float(max(values.max(), values.min() + 1e-9))) for values in (x, y)]
+    ends = [
+        (float(values.min()), float(max(values.max(), values.min() + 1e-9))) for values in (x, y)
+    ]
     counts = np.histogram2d(x, y, bins, ends)[0]
     most, cell = float(np.sqrt(counts.max())) or 1.0, side / bins
     content = _axes(ends[0], ends[1], names)
     by_strength: dict[str, list[str]] = {}
     for i, j in np.argwhere(counts > 0).tolist():
         strength = f"{0.12 + 0.88 * float(np.sqrt(counts[i, j])) / most:.1f}"
-        place = f"M{left + i * cell:.0f} {4 + side - (j + 1) * cell:.0f}h{cell:.0f}v{cell:.0f}h-{cell:.0f}z"
+        place = (
+            f"M{left + i * cell:.0f} "
+            f"{4 + side - (j + 1) * cell:.0f}h{cell:.0f}v{cell:.0f}h-{cell:.0f}z"
+        )
         by_strength.setdefault(strength, []).append(place)
-    content += [f'<path class="bin" fill-opacity="{at}" d="{"".join(d)}"/>' for at, d in sorted(by_strength.items())]
-    return _figure(title, side + 30, content, f"{title}: {names[1]} against {names[0]}, {len(x)} segments")
+    content += [
+        f'<path class="bin" fill-opacity="{at}" d="{"".join(d)}"/>'
+        for at, d in sorted(by_strength.items())
+    ]
+    return _figure(
+        title, side + 30, content, f"{title}: {names[1]} against {names[0]}, {len(x)} segments"
+    )
 
 
 def both(first: str, second: str) -> str:
@@ -124,8 +154,12 @@ def both(first: str, second: str) -> str:
     return f'<div class="both">{first}{second}</div>'
 
 
-def steps(title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]) -> str:
-    """Draw means of one score (y, with its interval) in equal parts of another (x), joined by a line."""
+def steps(
+    title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]
+) -> str:
+    """Draw means of one score (y, with its interval) in equal parts of another (x), joined by a
+    line.
+    """
     side, left = _SIDE, _LEFT
     low, high = min(p[2] for p in points), max(p[3] for p in points)
     near, far = points[0][0], points[-1][0]
@@ -141,7 +175,8 @@ def steps(title: str, points: Sequence[tuple[float, float, float, float]], names
     content.append(f'<polyline class="line" points="{line}"/>')
     for (x, _, bottom, top), (px, py) in zip(points, places, strict=True):
         content.append(
-            f'<line class="between" x1="{px:.1f}" x2="{px:.1f}" y1="{at(x, bottom)[1]:.1f}" y2="{at(x, top)[1]:.1f}"/>'
+            f'<line class="between" x1="{px:.1f}" x2="{px:.1f}" y1="{at(x, bottom)[1]:.1f}" '
+            f'y2="{at(x, top)[1]:.1f}"/>'
             f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="4"/>'
         )
     return _figure(title, side + 30, content, f"{title}: mean of {names[1]} by {names[0]}")

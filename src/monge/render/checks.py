@@ -55,13 +55,19 @@ def _finite(place: str, name: str, values: Any) -> None:
     values = np.asarray(values, dtype=np.float64)
     if not np.isfinite(values).all():
         bad = next(float(value) for value in values.flat if not isfinite(value))
-        raise InvalidProblem(f"{place}: {name} holds {bad}, which is not a score; nothing was written")
+        raise InvalidProblem(
+            f"{place}: {name} holds {bad}, which is not a score; nothing was written"
+        )
 
 
 def dumps(data: Mapping[str, Any]) -> str:
-    """One line of JSON: no NaN, no character that breaks a line or an encoding, other letters as they are."""
+    """One line of JSON: no NaN, no character that breaks a line or an encoding, other letters as
+    they are.
+    """
     try:
         line = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise InvalidProblem(f"a number that JSON cannot hold: {error}; nothing was written") from error
+        raise InvalidProblem(
+            f"a number that JSON cannot hold: {error}; nothing was written"
+        ) from error
     return _FRAGILE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)

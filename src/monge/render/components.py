@@ -1,4 +1,6 @@
-"""The drawn components that the service and the report share, as they go into a page: style and script."""
+"""The drawn components that the service and the report share, as they go into a page: style and
+script.
+"""
 
 from __future__ import annotations
 
@@ -24,5 +26,7 @@ def palette_css() -> str:
 
 
 def joined(*names: str) -> str:
-    """Join modules, given in order of dependency, into one script without their import and export statements."""
+    """Join modules, given in order of dependency, into one script without their import and export
+    statements.
+    """
     return "(() => {\n" + "\n".join(_LINKS.sub("", asset(name)) for name in names) + "})();\n"

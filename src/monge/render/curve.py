@@ -1,4 +1,6 @@
-"""Lines over steps as an SVG, one panel a line: no library, so that a card can always have its picture."""
+"""Lines over steps as an SVG, one panel a line: no library, so that a card can always have its
+picture.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +27,13 @@ def curve(lines: Sequence[Line], *, across: str) -> str:
     panels = "\n".join(_panel(line, far, k) for k, line in enumerate(lines))
     height = len(lines) * (_HEIGHT + _TOP + _GAP) + 10
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:g} {height:g}" width="{_WIDTH:g}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:g} {height:g}" '
+        f'width="{_WIDTH:g}" '
         f'height="{height:g}" role="img" font-family="sans-serif" font-size="12">\n'
         f"<title>{safe(', '.join(line.title for line in lines))} over {safe(across)}</title>\n"
         f'<rect width="100%" height="100%" fill="#ffffff"/>\n{panels}\n'
-        f'<text x="{_WIDTH - 20:g}" y="{height - 6:g}" text-anchor="end" fill="{SOFT}">{safe(across)}</text>\n</svg>\n'
+        f'<text x="{_WIDTH - 20:g}" y="{height - 6:g}" text-anchor="end" '
+        f'fill="{SOFT}">{safe(across)}</text>\n</svg>\n'
     )
 
 
@@ -46,13 +50,18 @@ def _panel(line: Line, far: float, number: int) -> str:
     at = [place(x, y) for x, y in line.points]
     path = " ".join(f"{px:.1f},{py:.1f}" for px, py in at)
     dots = "".join(
-        f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{BLUE}"><title>{x:g}: {y:.4f}</title></circle>'
+        f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{BLUE}"><title>{x:g}: '
+        f"{y:.4f}</title></circle>"
         for (px, py), (x, y) in zip(at, line.points, strict=True)
     )
     return (
-        f'<text x="{_LEFT:g}" y="{top - 10:g}" fill="{INK}" font-weight="bold">{safe(line.title)}</text>\n'
-        f'<path d="M{_LEFT:g} {top:g}V{top + _HEIGHT:g}H{_WIDTH - 20:g}" fill="none" stroke="{LINE}"/>\n'
-        f'<text x="{_LEFT - 6:g}" y="{top + 4:g}" text-anchor="end" fill="{SOFT}">{high:.3f}</text>\n'
-        f'<text x="{_LEFT - 6:g}" y="{top + _HEIGHT:g}" text-anchor="end" fill="{SOFT}">{low:.3f}</text>\n'
+        f'<text x="{_LEFT:g}" y="{top - 10:g}" fill="{INK}" '
+        f'font-weight="bold">{safe(line.title)}</text>\n'
+        f'<path d="M{_LEFT:g} {top:g}V{top + _HEIGHT:g}H{_WIDTH - 20:g}" fill="none" '
+        f'stroke="{LINE}"/>\n'
+        f'<text x="{_LEFT - 6:g}" y="{top + 4:g}" text-anchor="end" '
+        f'fill="{SOFT}">{high:.3f}</text>\n'
+        f'<text x="{_LEFT - 6:g}" y="{top + _HEIGHT:g}" text-anchor="end" '
+        f'fill="{SOFT}">{low:.3f}</text>\n'
         f'<polyline points="{path}" fill="none" stroke="{BLUE}" stroke-width="2"/>\n{dots}'
     )

@@ -1,4 +1,6 @@
-"""What pictures are put together from: pieces of SVG with their size, escaped texts, flags in plain words."""
+"""What pictures are put together from: pieces of SVG with their size, escaped texts, flags in plain
+words.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _WORST = 3
 
 
 def named(metric: str) -> tuple[str, str]:
-    """Return the name of a metric and, where it has settings of its own, those: a heading has room for the first."""
+    """Return the name of a metric and, where it has settings of its own, those: a heading has room
+    for the first.
+    """
     name, bracket, rest = metric.partition("[")
     return name, bracket + rest
 
@@ -47,23 +51,35 @@ class Drawing:
     def svg(self, label: str, kind: str = "") -> str:
         """Return the piece as an element of a page, which has the style."""
         return (
-            f'<svg class="mg {kind}" role="img" aria-label="{safe(label)}" width="{self.width:.0f}" '
-            f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">\n{self.content}\n</svg>'
+            f'<svg class="mg {kind}" role="img" aria-label="{safe(label)}" '
+            f'width="{self.width:.0f}" '
+            f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} '
+            f'{self.height:.0f}">\n{self.content}\n</svg>'
         )
 
     def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
-        """Return the piece as an image that carries its style, and another on a narrow screen: for notebooks.
+        """Return the piece as an image that carries its style, and another on a narrow screen: for
+        notebooks.
 
-        Viewers of notebooks that trust nobody take the elements of a picture away and leave its words.
+        Viewers of notebooks that trust nobody take the elements of a picture away and leave its
+        words.
         """
-        alternative = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">' if narrow is not None else ""
+        alternative = (
+            f'<source media="(max-width: 640px)" srcset="{narrow._data()}">'
+            if narrow is not None
+            else ""
+        )
         size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
-        return f'<picture>{alternative}<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}"></picture>'
+        return (
+            f'<picture>{alternative}<img class="{kind}" alt="{safe(label)}" {size} '
+            f'src="{self._data()}"></picture>'
+        )
 
     def _data(self) -> str:
         size = f"{self.width:.0f}", f"{self.height:.0f}"
         source = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" width="{size[0]}" height="{size[1]}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" width="{size[0]}" '
+            f'height="{size[1]}" '
             f'viewBox="0 0 {size[0]} {size[1]}"><style>{STYLE}</style>\n{self.content}\n</svg>'
         )
         return f"data:image/svg+xml;base64,{b64encode(source.encode()).decode()}"
@@ -84,15 +100,24 @@ def document(e: Explanation, inside: Drawing) -> str:
     texts = safe(f"Hypothesis: {e.hypothesis.text} Reference: {e.reference.text}")
     width, height = f"{inside.width + 40:.0f}", f"{inside.height + 40:.0f}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" role="img" width="{width}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" role="img" width="{width}" '
+        f'height="{height}" '
         f'viewBox="0 0 {width} {height}">\n<title>{title}</title>\n<desc>{texts}</desc>\n'
         f"<style>\n{STYLE}\n</style>\n"
-        f'<rect class="mg-ground" width="{width}" height="{height}"/>\n{inside.at(20, 20)}\n</svg>\n'
+        f'<rect class="mg-ground" width="{width}" '
+        f'height="{height}"/>\n{inside.at(20, 20)}\n</svg>\n'
     )
 
 
 def text(
-    x: float, y: float, words: str, kind: str = "", *, size: float = 13, anchor: str = "start", turn: float = 0
+    x: float,
+    y: float,
+    words: str,
+    kind: str = "",
+    *,
+    size: float = 13,
+    anchor: str = "start",
+    turn: float = 0,
 ) -> str:
     """Return a text element; a word (`mg-unit`) is clipped."""
     label = clip(words, LABEL) if kind == "mg-unit" else words
@@ -105,13 +130,17 @@ def paragraph(words: str, width: float, kind: str = "", size: float = 14) -> Dra
     """Break sentences into lines of a width."""
     lines = wrap(words, max(int(width / (size * 0.56)), 20)) or [""]
     step = size * 1.4
-    content = "\n".join(text(0, step * (k + 0.8), line, kind, size=size) for k, line in enumerate(lines))
+    content = "\n".join(
+        text(0, step * (k + 0.8), line, kind, size=size) for k, line in enumerate(lines)
+    )
     return Drawing(width, step * len(lines) + 4, content)
 
 
 def bar(kind: str, x: float, y: float, width: float, height: float) -> str:
     """Return a rectangle."""
-    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+    return (
+        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+    )
 
 
 def titled(title: str, content: str, kind: str = "") -> str:
@@ -128,7 +157,8 @@ def worst_told(e: Explanation) -> str:
     if not lost:
         return "No word lost much."
     names = [
-        f"“{e.hypothesis.units[unit.hypothesis]}” with “{e.reference.units[unit.reference]}” ({number(unit.lost)})"
+        f"“{e.hypothesis.units[unit.hypothesis]}” with “{e.reference.units[unit.reference]}” "
+        f"({number(unit.lost)})"
         for unit in lost
     ]
     return f"Most was lost by matching {listed(names)}."
@@ -137,13 +167,20 @@ def worst_told(e: Explanation) -> str:
 def about(e: Explanation, name: str, unit: int) -> str:
     """Describe the weight and the loss of a word."""
     side: Side = getattr(e, name)
-    return f"{side.units[unit]}: weight {number(side.weights[unit])}, lost {number(e.lost(name)[unit])}"
+    return (
+        f"{side.units[unit]}: weight {number(side.weights[unit])}, lost "
+        f"{number(e.lost(name)[unit])}"
+    )
 
 
 def cost_level(e: Explanation, row: int, column: int) -> int:
     """Return the place of a cost on the scale from cheap to dear."""
     top = float(e.cost.max())
-    return 0 if top <= 0 else min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
+    return (
+        0
+        if top <= 0
+        else min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
+    )
 
 
 def move_told(e: Explanation, row: int, column: int, mass: float) -> str:

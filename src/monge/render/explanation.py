@@ -1,4 +1,6 @@
-"""An explanation as strings: for a terminal, for machines, for a document, as a picture, as a page."""
+"""An explanation as strings: for a terminal, for machines, for a document, as a picture, as a
+page.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,17 @@ from textwrap import wrap
 import numpy as np
 
 from monge.errors import UnknownName
-from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
+from monge.render.cells import (
+    GAP,
+    clip,
+    display_width,
+    gloss,
+    number,
+    pad,
+    printable,
+    styled,
+    table,
+)
 from monge.render.checks import checked_explanation, dumps
 from monge.render.drawing import worst_told
 from monge.render.explanation_page import explanation_html
@@ -41,11 +53,12 @@ def explanation_text(
     units: int | None = UNITS,
     signed: Callable[[str], str] = str,
 ) -> str:
-    """Return a page for a terminal: score, notes, both texts with what each word lost, the worst moves, who went where.
+    """Return a page for a terminal: score, notes, both texts with what each word lost, the worst
+    moves, who went where.
 
-    `width` is that of the terminal in columns, `moves` how many are listed, `colour` in ANSI styles. Of a text with
-    more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text. `signed`
-    writes the signature, which stays on one line.
+    `width` is that of the terminal in columns, `moves` how many are listed, `colour` in ANSI
+    styles. Of a text with more than `units` the worst so many are shown, worst first; None shows
+    all, as they stand in the text. `signed` writes the signature, which stays on one line.
     """
     checked_explanation(e)
     remarks = [*e.notes, *map(describe_flag, e.flags)]
@@ -58,11 +71,19 @@ def explanation_text(
     ]
     if e.routes:
         routes_shown = e.routes[:moves]
-        count = f" ({len(routes_shown)} of {len(e.routes)})" if len(e.routes) > len(routes_shown) else ""
-        blocks.append([styled(f"moves, worst first{count}", "bold", colour), *_moves(e, routes_shown, width)])
+        count = (
+            f" ({len(routes_shown)} of {len(e.routes)})"
+            if len(e.routes) > len(routes_shown)
+            else ""
+        )
+        blocks.append(
+            [styled(f"moves, worst first{count}", "bold", colour), *_moves(e, routes_shown, width)]
+        )
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
-        blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
+        blocks.append(
+            [styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)]
+        )
     blocks.append([styled("signature", "dim", colour) + GAP + printable(signed(str(e.signature)))])
     return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block) + "\n"
 
@@ -74,7 +95,9 @@ def _headline(e: Explanation, colour: bool) -> str:
 
 
 def worst_units(e: Explanation, name: str, most: int | None) -> list[int]:
-    """Return the places of the units of a side that lost most, worst first; all as they stand where they are few."""
+    """Return the places of the units of a side that lost most, worst first; all as they stand where
+    they are few.
+    """
     count = len(getattr(e, name).units)
     if most is None or count <= most:
         return list(range(count))
@@ -90,14 +113,24 @@ def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None
     pairs = [
         (
             clip(printable(side.units[k]), max(width - 2, 8)),
-            styled(number(lost[k]), "bad" if step(float(lost[k]), e.most_lost) > _MARKED else "dim", colour),
+            styled(
+                number(lost[k]),
+                "bad" if step(float(lost[k]), e.most_lost) > _MARKED else "dim",
+                colour,
+            ),
         )
         for k in worst
     ]
-    worst_note = [f"  the worst {len(worst)} of {len(side.units)} units, worst first (--all shows all)"]
+    worst_note = [
+        f"  the worst {len(worst)} of {len(side.units)} units, worst first (--all shows all)"
+    ]
     meaning = "its share of the cost" if e.share_of == "cost" else "how much of it found no match"
     head = [f"{heading}: below each word, {meaning}"]
-    return [*head, *(worst_note if len(worst) < len(side.units) else []), *gloss(pairs, width=width)]
+    return [
+        *head,
+        *(worst_note if len(worst) < len(side.units) else []),
+        *gloss(pairs, width=width),
+    ]
 
 
 def _moves(e: Explanation, routes: Sequence[Route], width: int) -> list[str]:
@@ -116,8 +149,16 @@ def _moves(e: Explanation, routes: Sequence[Route], width: int) -> list[str]:
 
 
 def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
-    """Return a line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
-    side, own_side, other_side, arrow, rows = "hypothesis", e.hypothesis, e.reference, "→", e.plans[plan]
+    """Return a line a unit: where a hypothesis unit went; for `recall`, where a reference unit was
+    taken from.
+    """
+    side, own_side, other_side, arrow, rows = (
+        "hypothesis",
+        e.hypothesis,
+        e.reference,
+        "→",
+        e.plans[plan],
+    )
     if plan == "recall":
         side, own_side, other_side, arrow, rows = "reference", other_side, own_side, "←", rows.T
     worst = worst_units(e, side, units)
@@ -142,7 +183,9 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
 
 
 def explanation_sheets(e: Explanation) -> list[Sheet]:
-    """Return the score, the units of both texts with their weights and what they lost, and every move, worst first."""
+    """Return the score, the units of both texts with their weights and what they lost, and every
+    move, worst first.
+    """
     checked_explanation(e)
     name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
     score = Sheet(
@@ -156,7 +199,9 @@ def explanation_sheets(e: Explanation) -> list[Sheet]:
     for side in SIDES:
         units_side: Side = getattr(e, side)
         rows = zip(units_side.units, units_side.weights, e.lost(side), strict=True)
-        cells = tuple((Cell(unit), Cell(number(weight)), Cell(number(lost))) for unit, weight, lost in rows)
+        cells = tuple(
+            (Cell(unit), Cell(number(weight)), Cell(number(lost))) for unit, weight, lost in rows
+        )
         units.append(Sheet(f"{side}: what each unit lost", ("unit", "weight", "lost"), cells))
     masses = [f"mass ({plan})" if len(e.plans) > 1 else "mass" for plan in e.plans]
     moves = tuple(
@@ -189,13 +234,19 @@ def render_explanation(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
+    """Return the explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the
+    signature for people.
 
-    `every`: all units of a long text in the text format, not the worst alone. `colour` and `width` are a terminal's.
+    `every`: all units of a long text in the text format, not the worst alone. `colour` and `width`
+    are a terminal's.
     """
     if form not in EXPLANATION_FORMATS:
         raise UnknownName("format", form, EXPLANATION_FORMATS)
     if form == "text":
         units = None if every else UNITS
         return explanation_text(e, units=units, signed=signed, colour=colour, width=width or 80)
-    return _OWN[form](e, signed) if form in _OWN else render_sheets(explanation_sheets(e), form, signed=signed)
+    return (
+        _OWN[form](e, signed)
+        if form in _OWN
+        else render_sheets(explanation_sheets(e), form, signed=signed)
+    )

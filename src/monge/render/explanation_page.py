@@ -1,4 +1,6 @@
-"""An explanation as a self-contained HTML page: words marked by what they lost, arcs, the grid, the moves."""
+"""An explanation as a self-contained HTML page: words marked by what they lost, arcs, the grid, the
+moves.
+"""
 
 from __future__ import annotations
 
@@ -24,25 +26,33 @@ _TIP = 5
 
 _STYLE = f"""
 .monge .score {{ display: flex; flex-wrap: wrap; align-items: end; gap: .25rem 2rem; }}
-.monge .score strong {{ font-size: 2.6rem; font-weight: 650; line-height: 1.2; font-variant-numeric: tabular-nums; }}
+.monge .score strong {{ font-size: 2.6rem; font-weight: 650; line-height: 1.2;
+font-variant-numeric: tabular-nums; }}
 .monge .score dl {{ display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; margin: 0 0 .5rem; }}
-.monge dt {{ font-size: .85rem; color: var(--soft); }} .monge dd {{ margin: 0; font-variant-numeric: tabular-nums; }}
-.monge .text {{ font-size: 1.2rem; line-height: 2; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere;
+.monge dt {{ font-size: .85rem; color: var(--soft); }} .monge dd {{ margin: 0;
+font-variant-numeric: tabular-nums; }}
+.monge .text {{ font-size: 1.2rem; line-height: 2; margin: 0; white-space: pre-wrap;
+overflow-wrap: anywhere;
   position: relative; max-width: none; }}
 .monge .unit {{ border-radius: 4px; padding: .1em .18em; margin: 0 -.04em; cursor: default; }}
 .monge .unit:hover, .monge .unit:focus {{ outline: 2px solid var(--ink); outline-offset: 0; }}
 .monge .unit:hover::after, .monge .unit:focus::after {{ content: attr(data-tip); direction: ltr;
   display: block; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
   max-width: 100%; box-sizing: border-box;
-  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: pre-line;
+  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px;
+  white-space: pre-line;
   font-size: .85rem; line-height: 1.6; font-variant-numeric: tabular-nums; text-align: start; }}
-.monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem; font-size: .9rem;
+.monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem;
+font-size: .9rem;
   color: var(--soft); margin: .6rem 0; }}
-.monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px; vertical-align: middle; }}
+.monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px;
+vertical-align: middle; }}
 .monge .scale {{ white-space: nowrap; }}
-.monge .ramp.lost {{ background: linear-gradient(to right, rgb(217 72 15 / .06), rgb(217 72 15 / .62)); }}
+.monge .ramp.lost {{ background: linear-gradient(to right, rgb(217 72 15 / .06), rgb(217 72 15 /
+.62)); }}
 .monge .ramp.cost {{ background: linear-gradient(to right, var(--cheap), var(--dear)); }}
-.monge .ramp.near {{ background: linear-gradient(to right, var(--t0), var(--t1), var(--t2), var(--t3)); }}
+.monge .ramp.near {{ background: linear-gradient(to right, var(--t0), var(--t1), var(--t2),
+var(--t3)); }}
 .monge figure {{ margin: .6rem 0 0; overflow-x: auto; }}
 .monge figure.arcs {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; }}
 .monge h1, .monge p {{ overflow-wrap: anywhere; }}
@@ -63,14 +73,18 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
 def explanation_fragment(
     e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
 ) -> str:
-    """Return the content of `explanation_html` to stand inside another page, such as a notebook's output.
+    """Return the content of `explanation_html` to stand inside another page, such as a notebook's
+    output.
 
-    `images`: pictures are images instead of elements of the page, which some viewers of notebooks take away.
+    `images`: pictures are images instead of elements of the page, which some viewers of notebooks
+    take away.
     """
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
     content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
-    content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(describe_flag, e.flags))]
+    content += [
+        f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(describe_flag, e.flags))
+    ]
     content += [*(_side(e, name) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
         content += [_pictures(e, images), *([_moves(e)] if e.moves else [])]
@@ -81,12 +95,16 @@ def explanation_fragment(
 
 def _headline(e: Explanation) -> str:
     direction = "higher is better" if e.higher_is_better else "lower is better"
-    parts = "".join(f"<div><dt>{safe(name)}</dt><dd>{number(value)}</dd></div>" for name, value in e.parts.items())
+    parts = "".join(
+        f"<div><dt>{safe(name)}</dt><dd>{number(value)}</dd></div>"
+        for name, value in e.parts.items()
+    )
     name, settings = named(e.metric)
     more = f' <small class="soft">{safe(settings)}</small>' if settings else ""
+    listed_parts = f"<dl>{parts}</dl>" if parts else ""
     return (
         f'<h1>{safe(name)} <span class="soft">({direction})</span>{more}</h1>\n'
-        f'<div class="score"><strong>{number(e.score)}</strong>{f"<dl>{parts}</dl>" if parts else ""}</div>'
+        f'<div class="score"><strong>{number(e.score)}</strong>{listed_parts}</div>'
     )
 
 
@@ -103,7 +121,9 @@ def _side(e: Explanation, name: str) -> str:
         words = " ".join(units)
     else:
         starts, ends = [start for start, _ in spans], [0, *(end for _, end in spans)]
-        between = [safe(side.text[a:b]) for a, b in zip(ends, [*starts, len(side.text)], strict=True)]
+        between = [
+            safe(side.text[a:b]) for a, b in zip(ends, [*starts, len(side.text)], strict=True)
+        ]
         words = "".join(chain.from_iterable(zip(between, [*units, ""], strict=True)))
     return f'<h2>{name.capitalize()}</h2>\n<p class="text" dir="auto">{words}</p>'
 
@@ -141,7 +161,9 @@ def _word(side: Side, index: int, spans: list[tuple[int, int]] | None) -> str:
     return side.units[index] if spans is None else side.text[slice(*spans[index])]
 
 
-def _unit(e: Explanation, name: str, index: int, word: str, lost: float, routes: list[Route]) -> str:
+def _unit(
+    e: Explanation, name: str, index: int, word: str, lost: float, routes: list[Route]
+) -> str:
     if not word:
         return ""
     side: Side = getattr(e, name)
@@ -150,7 +172,10 @@ def _unit(e: Explanation, name: str, index: int, word: str, lost: float, routes:
     if len(routes) > _TIP:
         lines.append(f"and {len(routes) - _TIP} smaller moves")
     tip = safe("\n".join(lines))  # an attribute: where styles are taken away the text stays a text
-    return f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
+    return (
+        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" '
+        f'data-tip="{tip}">{safe(word)}</span>'
+    )
 
 
 def _tip(e: Explanation, name: str, route: Route) -> str:
@@ -167,7 +192,9 @@ def _masses(route: Route) -> str:
 
 
 def _key(e: Explanation) -> str:
-    meaning = "its share of the cost" if e.share_of == "cost" else "its weight minus what it matched"
+    meaning = (
+        "its share of the cost" if e.share_of == "cost" else "its weight minus what it matched"
+    )
     ramp = f'<span class="scale">0 <span class="ramp lost"></span> {number(e.most_lost)}</span>'
     return f'<div class="key"><span>orange: what a word lost ({meaning}) {ramp}</span></div>'
 
@@ -186,7 +213,9 @@ def _pictures(e: Explanation, images: bool) -> str:
         pictures.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
     description = "Closeness of every two words, and the mass moved between them"
-    closeness = "\n".join(drawing.image(description) if images else drawing.svg(description) for drawing in grids(e))
+    closeness = "\n".join(
+        drawing.image(description) if images else drawing.svg(description) for drawing in grids(e)
+    )
     return (
         "<h2>Which word was matched with which</h2>\n"
         + (f'<p class="soft">{safe(focus_note)}</p>\n' if focus_note else "")
@@ -198,8 +227,10 @@ def _pictures(e: Explanation, images: bool) -> str:
         f"<details{'' if focus_note else ' open'}><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
-        '<div class="key"><span>stronger cell: the two words are closer <span class="ramp near"></span></span>'
-        f"<span>larger disc: more mass, in the colour of its cost</span><span>{BARS}</span></div></details>"
+        '<div class="key"><span>stronger cell: the two words are closer <span class="ramp '
+        'near"></span></span>'
+        f"<span>larger disc: more mass, in the colour of its "
+        f"cost</span><span>{BARS}</span></div></details>"
     )
 
 
@@ -215,11 +246,14 @@ def _moves(e: Explanation) -> str:
     if len(rows) > FIRST:
         lost = number(sum(route.lost for route in routes[FIRST:]))
         count = f"{len(routes) - FIRST} smaller moves, which lost {lost} together"
-        limit_note = f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
+        limit_note = (
+            f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
+        )
         rest = html_table(head, rows[FIRST:], caption="smaller moves")
         more = f"\n<details><summary>{count}{limit_note}</summary>\n{rest}</details>"
     heading = (
-        f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in each plan.</p>\n'
+        f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in each '
+        f"plan.</p>\n"
         if len(e.plans) > 1
         else ""
     )

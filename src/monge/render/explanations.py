@@ -1,4 +1,6 @@
-"""Several hypotheses and metrics of one segment side by side: scores, what each lost, and what made the difference."""
+"""Several hypotheses and metrics of one segment side by side: scores, what each lost, and what made
+the difference.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +36,32 @@ def render_explanations(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the explanations in a format of `EXPLANATION_FORMATS`; `names` are those of their hypotheses.
+    """Return the explanations in a format of `EXPLANATION_FORMATS`; `names` are those of their
+    hypotheses.
 
-    One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a page puts them beside
-    each other; other formats put them under the tables that compare them. Those of one metric are compared with the
-    first of them. `every`: all units of long texts, in the text format; `signed` writes signatures for people.
-    `colour` and `width` are those of a terminal.
+    One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a
+    page puts them beside each other; other formats put them under the tables that compare them.
+    Those of one metric are compared with the first of them. `every`: all units of long texts, in
+    the text format; `signed` writes signatures for people. `colour` and `width` are those of a
+    terminal.
     """
     if len(explanations) == 1:
-        return render_explanation(explanations[0], form, every=every, signed=signed, colour=colour, width=width)
+        return render_explanation(
+            explanations[0], form, every=every, signed=signed, colour=colour, width=width
+        )
     if form == "json":
-        plain = [{"name": name, **explanation.to_dict()} for explanation, name in zip(explanations, names, strict=True)]
+        plain = [
+            {"name": name, **explanation.to_dict()}
+            for explanation, name in zip(explanations, names, strict=True)
+        ]
         return dumps({"explanations": plain}) + "\n"
     by_metric: dict[str, list[int]] = {}
     for k, explanation in enumerate(explanations):
         by_metric.setdefault(explanation.metric, []).append(k)
-    groups = [([explanations[k] for k in places], [names[k] for k in places]) for places in by_metric.values()]
+    groups = [
+        ([explanations[k] for k in places], [names[k] for k in places])
+        for places in by_metric.values()
+    ]
     beside = [
         sheet
         for same_metric, group_names in groups
@@ -62,7 +74,9 @@ def render_explanations(
         for explanation, name in zip(explanations, names, strict=True)
     ]
     if form == "html":
-        return _page(explanations, names if len(set(names)) > 1 else [""] * len(explanations), beside, signed)
+        return _page(
+            explanations, names if len(set(names)) > 1 else [""] * len(explanations), beside, signed
+        )
     if form != "text":
         sections = [
             replace(sheet, title=f"{title}: {sheet.title}")
@@ -75,19 +89,26 @@ def render_explanations(
         for explanation, title in zip(explanations, titles, strict=True)
     ]
     pages = [
-        render_explanation(explanation, form, every=every, signed=signed, colour=colour, width=width)
+        render_explanation(
+            explanation, form, every=every, signed=signed, colour=colour, width=width
+        )
         for explanation in titled_explanations
     ]
     return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour, width=width), *pages])
 
 
 def _page(
-    explanations: Sequence[Explanation], titles: Sequence[str], beside: Sequence[Sheet], signed: Callable[[str], str]
+    explanations: Sequence[Explanation],
+    titles: Sequence[str],
+    beside: Sequence[Sheet],
+    signed: Callable[[str], str],
 ) -> str:
     metrics = ", ".join(dict.fromkeys(named(explanation.metric)[0] for explanation in explanations))
     count = len({explanation.hypothesis.text for explanation in explanations})
     title = f"{count} hypotheses by {metrics}" if count > 1 else f"One pair by {metrics}"
-    compared = fragment(f"<h1>{safe(title)}</h1>\n" + "\n".join(map(html_sheet, beside)), TABLE_STYLE)
+    compared = fragment(
+        f"<h1>{safe(title)}</h1>\n" + "\n".join(map(html_sheet, beside)), TABLE_STYLE
+    )
     content = "\n".join(
         f"<div>{explanation_fragment(explanation, title=name, signed=signed)}</div>"
         for explanation, name in zip(explanations, titles, strict=True)
@@ -103,15 +124,22 @@ def by_metric_alone(explanations: Sequence[Explanation]) -> Sheet:
         (
             Cell(f"{explanation.metric} {'↑' if explanation.higher_is_better else '↓'}"),
             Cell(number(explanation.score)),
-            *(Cell(number(explanation.parts[name]) if name in explanation.parts else "") for name in parts),
+            *(
+                Cell(number(explanation.parts[name]) if name in explanation.parts else "")
+                for name in parts
+            ),
         )
         for explanation in explanations
     )
     return Sheet("", ("metric", "score", *parts), rows)
 
 
-def side_by_side(explanations: Sequence[Explanation], names: Sequence[str], *, every: bool = False) -> list[Sheet]:
-    """Return the scores of one metric, and per further hypothesis its differences from the first."""
+def side_by_side(
+    explanations: Sequence[Explanation], names: Sequence[str], *, every: bool = False
+) -> list[Sheet]:
+    """Return the scores of one metric, and per further hypothesis its differences from the
+    first.
+    """
     first = explanations[0]
     arrow = "↑" if first.higher_is_better else "↓"
     pick = max if first.higher_is_better else min
@@ -134,7 +162,10 @@ def side_by_side(explanations: Sequence[Explanation], names: Sequence[str], *, e
 
 
 def difference(
-    first_named: tuple[Explanation, str], second_named: tuple[Explanation, str], *, every: bool = False
+    first_named: tuple[Explanation, str],
+    second_named: tuple[Explanation, str],
+    *,
+    every: bool = False,
 ) -> Sheet:
     """Return the words of the reference that cost the worse of two hypotheses most.
 
@@ -143,7 +174,9 @@ def difference(
     (first, first_name), (second, second_name) = first_named, second_named
     sign = 1 if first.higher_is_better else -1
     ahead = sign * (first.score - second.score) >= 0
-    (better, best), (worse, worst) = (first_named, second_named) if ahead else (second_named, first_named)
+    (better, best), (worse, worst) = (
+        (first_named, second_named) if ahead else (second_named, first_named)
+    )
     gap = abs(first.score - second.score)
     title = f"{first.metric}: what made {second_name} differ from {first_name}"
     same = first.reference.units == second.reference.units
@@ -154,13 +187,22 @@ def difference(
     units, lost = better.reference.units, (better.lost("reference"), worse.lost("reference"))
     more = lost[1] - lost[0]
     order = sorted(range(len(units)), key=lambda k: -float(more[k]))
-    shown_units = order if every or len(order) <= UNITS else [*order[: UNITS // 2], *order[-UNITS // 2 :]]
+    shown_units = (
+        order if every or len(order) <= UNITS else [*order[: UNITS // 2], *order[-UNITS // 2 :]]
+    )
     rows = tuple(
-        (Cell(units[k]), *(Cell(number(float(value))) for value in (lost[0][k], lost[1][k], more[k])))
+        (
+            Cell(units[k]),
+            *(Cell(number(float(value))) for value in (lost[0][k], lost[1][k], more[k])),
+        )
         for k in shown_units
     )
     top = max(better.most_lost, worse.most_lost)
-    blamed = [f"“{units[k]}” (+{number(float(more[k]))})" for k in order[:_NAMED] if step(float(more[k]), top) > 1]
+    blamed = [
+        f"“{units[k]}” (+{number(float(more[k]))})"
+        for k in order[:_NAMED]
+        if step(float(more[k]), top) > 1
+    ]
     made_up = _invented(worse)
     verdict = f"{worst} is worse than {best} by {number(gap)}. "
     verdict += (
@@ -172,7 +214,11 @@ def difference(
     rest_count = len(order) - len(shown_units)
     notes = (f"and {rest_count} more units (--all shows all)",) if rest_count else ()
     return Sheet(
-        title, ("reference", f"lost by {best}", f"lost by {worst}", "difference"), rows, notes, said=(verdict.strip(),)
+        title,
+        ("reference", f"lost by {best}", f"lost by {worst}", "difference"),
+        rows,
+        notes,
+        said=(verdict.strip(),),
     )
 
 

@@ -1,7 +1,8 @@
 """Figures that lead a page: curves over a setting, values with intervals, agreement against cost.
 
-Each is drawn twice, for a desk and for a phone, so that its letters keep their size; a page shows one of the two.
-Colours come from the variables of the palette, so a figure follows the colour scheme of its page.
+Each is drawn twice, for a desk and for a phone, so that its letters keep their size; a page shows
+one of the two. Colours come from the variables of the palette, so a figure follows the colour
+scheme of its page.
 """
 
 from __future__ import annotations
@@ -16,31 +17,39 @@ from monge.types.table import Span
 
 FIGURE_STYLE = """
 .monge .figures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; margin: 1rem 0 1.5rem; }
-.monge .figures figure { margin: 0; max-width: 100%; } .monge .figures p { flex-basis: 100%; margin: 0; }
+.monge .figures figure { margin: 0; max-width: 100%; } .monge .figures p { flex-basis: 100%;
+margin: 0; }
 .monge figcaption { font-size: .92rem; font-weight: 600; }
 .monge .plot { display: block; max-width: 100%; height: auto; } .monge .plot.slim { display: none; }
 .monge .plot text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }
 .monge .plot .soft { fill: var(--soft); } .monge .plot .rule { stroke: var(--line); }
-.monge .plot .strong { font-weight: 650; } .monge .plot .band { fill: var(--accent); fill-opacity: .14; }
+.monge .plot .strong { font-weight: 650; } .monge .plot .band { fill: var(--accent);
+fill-opacity: .14; }
 .monge .plot .group { stroke: var(--edge); stroke-opacity: .5; fill: none; }
 .monge .plot .s0 { stroke: var(--accent); stroke-width: 2.5; fill: none; }
 .monge .plot .s1 { stroke: var(--ink); stroke-width: 2; fill: none; stroke-dasharray: 7 3; }
 .monge .plot .s2 { stroke: var(--soft); stroke-width: 2; fill: none; stroke-dasharray: 2 3; }
 .monge .plot .dot { fill: var(--accent); } .monge .plot .grey { fill: var(--soft); }
 .monge .plot .hollow { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
-.monge .plot .between { stroke: var(--soft); stroke-width: 3; } .monge .plot .leader { stroke: var(--edge); }
+.monge .plot .between { stroke: var(--soft); stroke-width: 3;
+} .monge .plot .leader { stroke: var(--edge); }
 .monge .plot .chosen { stroke: var(--edge); stroke-dasharray: 3 3; }
-@media (max-width: 640px) { .monge .plot.broad { display: none; } .monge .plot.slim { display: block; } }
+@media (max-width: 640px) { .monge .plot.broad { display: none;
+} .monge .plot.slim { display: block; } }
 """
 BROAD, SLIM, PANEL = 720.0, 320.0, 340.0
-"""The widths of a figure on a desk and on a phone, and of one of several that stand beside each other."""
+"""The widths of a figure on a desk and on a phone, and of one of several that stand beside each
+other.
+"""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _TALL = 46.0, 14.0, 12.0, 44.0, 260.0
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of a plot: its name, its values at the places, and the ends of their intervals if there are any."""
+    """A line of a plot: its name, its values at the places, and the ends of their intervals if
+    there are any.
+    """
 
     name: str
     values: Sequence[float]
@@ -68,8 +77,12 @@ class Mark:
     large: bool = False
 
 
-def sized(title: str, draw: Callable[[float], tuple[str, float]], description: str, *, alone: bool = True) -> str:
-    """Return a figure; `draw` gives the content and the height for a width. One of several has the width of a panel."""
+def sized(
+    title: str, draw: Callable[[float], tuple[str, float]], description: str, *, alone: bool = True
+) -> str:
+    """Return a figure; `draw` gives the content and the height for a width. One of several has the
+    width of a panel.
+    """
     sizes_drawn = []
     for kind, width in (("broad", BROAD if alone else PANEL), ("slim", SLIM)):
         content, height = draw(width)
@@ -105,7 +118,8 @@ def curves(
     chosen: int | None = None,
     alone: bool = True,
 ) -> str:
-    """Draw lines over the places of an axis, intervals as bands, `groups` as thin lines, the `chosen` place marked.
+    """Draw lines over the places of an axis, intervals as bands, `groups` as thin lines, the
+    `chosen` place marked.
 
     With several lines each is named where it ends.
     """
@@ -114,7 +128,10 @@ def curves(
         room = 92.0 if len(series) > 1 else 0.0
         frame = _Frame(_LEFT, _TOP, width - _LEFT - _RIGHT - room, _TALL - _TOP - _BOTTOM, *ends)
         content = [*frame.rules(), *frame.labels(ticks, across)]
-        content += [f'<polyline class="group" points="{frame.path(ticks, line.values)}"/>' for line in groups]
+        content += [
+            f'<polyline class="group" points="{frame.path(ticks, line.values)}"/>'
+            for line in groups
+        ]
         for line in series:
             if line.low and line.high:
                 back = [
@@ -122,14 +139,18 @@ def curves(
                     *reversed([*zip(ticks.places, line.low, strict=True)]),
                 ]
                 content.append(f'<polygon class="band" points="{frame.points(back)}"/>')
-            content.append(f'<polyline class="{line.kind}" points="{frame.path(ticks, line.values)}"/>')
+            content.append(
+                f'<polyline class="{line.kind}" points="{frame.path(ticks, line.values)}"/>'
+            )
         if chosen is not None:
             content += frame.chosen(ticks, chosen, series[0].values[chosen])
         if len(series) > 1:
             content += frame.names(series)
         return "\n".join(content), _TALL
 
-    description = f"{title}: " + "; ".join(f"{line.name} over {across}, {_told(line, ticks)}" for line in series)
+    description = f"{title}: " + "; ".join(
+        f"{line.name} over {across}, {_told(line, ticks)}" for line in series
+    )
     return sized(title, draw, description, alone=alone)
 
 
@@ -167,9 +188,15 @@ class _Frame:
         step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
         for value in ticks:
             y = self.y(value)
-            yield f'<line class="rule" x1="{self.left:g}" x2="{self.left + self.width:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            yield (
+                f'<line class="rule" x1="{self.left:g}" x2="{self.left + self.width:.1f}" '
+                f'y1="{y:.1f}" y2="{y:.1f}"/>'
+            )
             label = _tick(value, step)
-            yield f'<text class="soft" x="{self.left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+            yield (
+                f'<text class="soft" x="{self.left - 6:g}" y="{y + 4:.1f}" '
+                f'text-anchor="end">{label}</text>'
+            )
 
     def labels(self, ticks: Ticks, across: str) -> Iterator[str]:
         """Yield the labels of places that leave room for each other, and the name of the axis."""
@@ -179,23 +206,36 @@ class _Frame:
             half = 3.6 * len(short)
             x = min(max(self.x(place), half), self.left + self.width + _RIGHT - half)
             if x - half > free:
-                yield f'<text class="soft" x="{x:.1f}" y="{bottom:g}" text-anchor="middle">{safe(short)}</text>'
+                yield (
+                    f'<text class="soft" x="{x:.1f}" y="{bottom:g}" '
+                    f'text-anchor="middle">{safe(short)}</text>'
+                )
                 free = x + half + 8
         middle = self.left + self.width / 2
-        yield f'<text class="soft" x="{middle:.1f}" y="{bottom + 20:g}" text-anchor="middle">{safe(across)}</text>'
+        yield (
+            f'<text class="soft" x="{middle:.1f}" y="{bottom + 20:g}" '
+            f'text-anchor="middle">{safe(across)}</text>'
+        )
 
     def chosen(self, ticks: Ticks, index: int, value: float) -> Iterator[str]:
         """Yield the place to take: a dot on the line, its label above."""
         x, y = self.x(ticks.places[index]), self.y(value)
         words = f"{ticks.labels[index]}: {decimals(value)}"
         anchor = (
-            "end" if x > self.left + self.width * 0.7 else "start" if x < self.left + self.width * 0.3 else "middle"
+            "end"
+            if x > self.left + self.width * 0.7
+            else "start"
+            if x < self.left + self.width * 0.3
+            else "middle"
         )
         bottom = self.top + self.height
         yield f'<line class="chosen" x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{bottom:.1f}"/>'
         yield f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>'
         above = y - 10 if y - 10 > self.top else y + 20
-        yield f'<text class="strong" x="{x:.1f}" y="{above:.1f}" text-anchor="{anchor}">{safe(words)}</text>'
+        yield (
+            f'<text class="strong" x="{x:.1f}" y="{above:.1f}" '
+            f'text-anchor="{anchor}">{safe(words)}</text>'
+        )
 
     def names(self, series: Sequence[Series]) -> Iterator[str]:
         """Yield the names of lines where they end, apart from one another."""
@@ -206,8 +246,12 @@ class _Frame:
             yield f'<text x="{x:.1f}" y="{y:.1f}">{safe(line.name)}</text>'
 
 
-def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False) -> str:
-    """Draw values with intervals below each other on one scale, each under its name; hollow if not `sure`."""
+def dots(
+    title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False
+) -> str:
+    """Draw values with intervals below each other on one scale, each under its name; hollow if not
+    `sure`.
+    """
     low, high = min(span.low for *_, span in rows), max(span.high for *_, span in rows)
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     ends = low - 0.04 * (high - low or 1), high + 0.04 * (high - low or 1)
@@ -225,44 +269,75 @@ def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero
             at, bottom = f"{x(value):.1f}", tall * len(rows)
             content.append(f'<line class="rule" x1="{at}" x2="{at}" y1="4" y2="{bottom:g}"/>')
             content.append(
-                f'<text class="soft" x="{at}" y="{bottom + 16:g}" text-anchor="middle">{_tick(value, step)}</text>'
+                f'<text class="soft" x="{at}" y="{bottom + 16:g}" '
+                f'text-anchor="middle">{_tick(value, step)}</text>'
             )
         for k, (name, words, span) in enumerate(rows):
             y = k * tall
-            content.append(f'<text class="strong" x="0" y="{y + 15:g}">{safe(clip(name, int(width / 13)))}</text>')
-            content.append(f'<text x="{width:g}" y="{y + 15:g}" text-anchor="end">{safe(words)}</text>')
+            content.append(
+                f'<text class="strong" x="0" '
+                f'y="{y + 15:g}">{safe(clip(name, int(width / 13)))}</text>'
+            )
+            content.append(
+                f'<text x="{width:g}" y="{y + 15:g}" text-anchor="end">{safe(words)}</text>'
+            )
             ends_drawn = f'x1="{x(span.low):.1f}" x2="{x(span.high):.1f}"'
             content.append(f'<line class="between" {ends_drawn} y1="{y + 28:g}" y2="{y + 28:g}"/>')
             kind = "dot" if span.sure else "hollow"
-            content.append(f'<circle class="{kind}" cx="{x(span.value):.1f}" cy="{y + 28:g}" r="5"/>')
+            content.append(
+                f'<circle class="{kind}" cx="{x(span.value):.1f}" cy="{y + 28:g}" r="5"/>'
+            )
         middle, bottom = width / 2, tall * len(rows) + 36
-        content.append(f'<text class="soft" x="{middle:g}" y="{bottom:g}" text-anchor="middle">{safe(across)}</text>')
+        content.append(
+            f'<text class="soft" x="{middle:g}" y="{bottom:g}" '
+            f'text-anchor="middle">{safe(across)}</text>'
+        )
         return "\n".join(content), bottom + 8
 
-    return sized(title, draw, f"{title}: " + "; ".join(f"{name} {words}" for name, words, _ in rows))
+    return sized(
+        title, draw, f"{title}: " + "; ".join(f"{name} {words}" for name, words, _ in rows)
+    )
 
 
-def scatter_plot(title: str, marks: Sequence[Mark], across: str, up: str, *, alone: bool = True) -> str:
-    """Draw points over a logarithmic axis, the smallest y on top; named ones have their names beside them."""
+def scatter_plot(
+    title: str, marks: Sequence[Mark], across: str, up: str, *, alone: bool = True
+) -> str:
+    """Draw points over a logarithmic axis, the smallest y on top; named ones have their names
+    beside them.
+    """
     costs = [mark.x for mark in marks if isfinite(mark.x)]
     first, last = log10(min(costs)) - 0.15, log10(max(costs)) + 0.15
     best, worst = min(mark.y for mark in marks), max(mark.y for mark in marks)
     room = (worst - best) * 0.08 or 1.0
 
     def draw(width: float) -> tuple[str, float]:
-        frame = _Frame(_LEFT, _TOP + 8, width - _LEFT - 40, 300 - _TOP - _BOTTOM, -(worst + room), -(best - room))
+        frame = _Frame(
+            _LEFT,
+            _TOP + 8,
+            width - _LEFT - 40,
+            300 - _TOP - _BOTTOM,
+            -(worst + room),
+            -(best - room),
+        )
         powers = [10.0**k for k in range(ceil(first), floor(last) + 1)]
         places = [(log10(value) - first) / (last - first) for value in powers]
         content = [*_ranks(frame, best, worst)]
         content += frame.labels(Ticks(places, [f"{value:g}" for value in powers]), across)
         content.append(f'<text class="soft" x="0" y="{_TOP:g}">{safe(up)}</text>')
-        at = [(frame.x((log10(mark.x) - first) / (last - first)), frame.y(-mark.y)) for mark in marks]
+        at = [
+            (frame.x((log10(mark.x) - first) / (last - first)), frame.y(-mark.y)) for mark in marks
+        ]
         for mark, (x, y) in zip(marks, at, strict=True):
-            content.append(f'<circle class="{mark.kind}" cx="{x:.1f}" cy="{y:.1f}" r="{7 if mark.large else 4}"/>')
+            content.append(
+                f'<circle class="{mark.kind}" cx="{x:.1f}" cy="{y:.1f}" '
+                f'r="{7 if mark.large else 4}"/>'
+            )
         content += _placed_names(marks, at, width, frame.top + frame.height)
         return "\n".join(content), 320.0
 
-    named_marks = ", ".join(f"{mark.name} ({mark.x:.2g}; {mark.y:.2g})" for mark in marks if mark.name)
+    named_marks = ", ".join(
+        f"{mark.name} ({mark.x:.2g}; {mark.y:.2g})" for mark in marks if mark.name
+    )
     return sized(title, draw, f"{title}: {up} against {across}; {named_marks}", alone=alone)
 
 
@@ -270,13 +345,24 @@ def _ranks(frame: _Frame, best: float, worst: float) -> Iterator[str]:
     """Lines across at whole ranks."""
     for value in [1.0, *(value for value in nice_ticks(best, worst) if value > 2)]:
         y = frame.y(-value)
-        yield f'<line class="rule" x1="{frame.left:g}" x2="{frame.left + frame.width:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        yield f'<text class="soft" x="{frame.left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
+        yield (
+            f'<line class="rule" x1="{frame.left:g}" x2="{frame.left + frame.width:.1f}" '
+            f'y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
+        yield (
+            f'<text class="soft" x="{frame.left - 6:g}" y="{y + 4:.1f}" '
+            f'text-anchor="end">{value:g}</text>'
+        )
 
 
 _OFFSETS = [
     *((9 * side, y) for y in (4, -10, 18) for side in (1, -1)),
-    *((far * side, 4 + 15 * k) for far in (20, 36) for k in (0, 1, -1, 2, -2, 3, -3, 4) for side in (1, -1)),
+    *(
+        (far * side, 4 + 15 * k)
+        for far in (20, 36)
+        for k in (0, 1, -1, 2, -2, 3, -3, 4)
+        for side in (1, -1)
+    ),
 ]
 """Where a name may stand beside its point; those farther away get a line to it."""
 
@@ -284,28 +370,47 @@ _OFFSETS = [
 def _placed_names(
     marks: Sequence[Mark], at: Sequence[tuple[float, float]], width: float, bottom: float
 ) -> Iterator[str]:
-    """Yield the names of points, each in the first place where it meets no other name, point or edge."""
+    """Yield the names of points, each in the first place where it meets no other name, point or
+    edge.
+    """
     placed_boxes: list[Box] = []
-    order = sorted((k for k, mark in enumerate(marks) if mark.name), key=lambda k: (not marks[k].large, at[k][1]))
+    order = sorted(
+        (k for k, mark in enumerate(marks) if mark.name),
+        key=lambda k: (not marks[k].large, at[k][1]),
+    )
     for k in order:
         x, y = at[k]
         long = (8.2 if marks[k].large else 7.2) * len(marks[k].name)
-        boxes = [(x + dx - long * (dx < 0), y + dy - 11, x + dx + long * (dx > 0), y + dy + 3) for dx, dy in _OFFSETS]
+        boxes = [
+            (x + dx - long * (dx < 0), y + dy - 11, x + dx + long * (dx > 0), y + dy + 3)
+            for dx, dy in _OFFSETS
+        ]
         costs = [_crowding(box, placed_boxes, at, width, bottom) for box in boxes]
         best = costs.index(min(costs))
         dx, dy = _OFFSETS[best]
         placed_boxes.append(boxes[best])
         anchor, weight = ("end" if dx < 0 else "start"), ' class="strong"' if marks[k].large else ""
         if abs(dx) > 9:
-            yield f'<line class="leader" x1="{x:.1f}" y1="{y:.1f}" x2="{x + dx:.1f}" y2="{y + dy - 4:.1f}"/>'
+            yield (
+                f'<line class="leader" x1="{x:.1f}" y1="{y:.1f}" x2="{x + dx:.1f}" '
+                f'y2="{y + dy - 4:.1f}"/>'
+            )
         name = safe(marks[k].name)
-        yield f'<text{weight} x="{x + dx:.1f}" y="{y + dy:.1f}" text-anchor="{anchor}">{name}</text>'
+        yield (
+            f'<text{weight} x="{x + dx:.1f}" y="{y + dy:.1f}" text-anchor="{anchor}">{name}</text>'
+        )
 
 
 def _crowding(
-    box: Box, boxes: Sequence[Box], points: Sequence[tuple[float, float]], width: float, bottom: float
+    box: Box,
+    boxes: Sequence[Box],
+    points: Sequence[tuple[float, float]],
+    width: float,
+    bottom: float,
 ) -> float:
-    """Return the penalty of a place for a name: other names count most, then the edges, then points."""
+    """Return the penalty of a place for a name: other names count most, then the edges, then
+    points.
+    """
     left, top, right, low = box
     names = sum(left < b[2] and b[0] < right and top < b[3] and b[1] < low for b in boxes)
     out = left < _LEFT or right > width or top < _TOP or low > bottom

@@ -1,4 +1,6 @@
-"""What is drawn of long texts: the words in the moves that lost most, so that a picture has a size."""
+"""What is drawn of long texts: the words in the moves that lost most, so that a picture has a
+size.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ MOST_TEXT = 1200
 """Characters of a text in a picture."""
 
 
-def focused(e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNITS) -> tuple[Explanation, str]:
-    """Return the explanation with some units of each text alone, where there are many, and a sentence that says so.
+def focused(
+    e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNITS
+) -> tuple[Explanation, str]:
+    """Return the explanation with some units of each text alone, where there are many, and a
+    sentence that says so.
 
-    They are those of the moves that lost most, in the order of the text. What is drawn against the largest loss or
-    cost is drawn against that of the whole.
+    They are those of the moves that lost most, in the order of the text. What is drawn against the
+    largest loss or cost is drawn against that of the whole.
     """
     counts = {name: len(getattr(e, name).units) for name in SIDES}
     if max(counts.values()) <= most:
@@ -31,7 +36,11 @@ def focused(e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNI
     block = np.ix_(rows, columns)
     places = {name: {unit: k for k, unit in enumerate(chosen[name])} for name in SIDES}
     moves = tuple(
-        replace(move, hypothesis=places["hypothesis"][move.hypothesis], reference=places["reference"][move.reference])
+        replace(
+            move,
+            hypothesis=places["hypothesis"][move.hypothesis],
+            reference=places["reference"][move.reference],
+        )
         for move in e.moves
         if move.hypothesis in places["hypothesis"] and move.reference in places["reference"]
     )
@@ -46,14 +55,17 @@ def focused(e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNI
     )
     vars(part).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
     note = (
-        f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are {len(rows)} and "
+        f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are "
+        f"{len(rows)} and "
         f"{len(columns)} of them, those in the moves that lost most."
     )
     return part, note
 
 
 def _chosen(e: Explanation, drawn_units: int) -> dict[str, list[int]]:
-    """Return the units of each side, in their order: first those of the worst moves, then those that lost most."""
+    """Return the units of each side, in their order: first those of the worst moves, then those
+    that lost most.
+    """
     by_side: dict[str, dict[int, None]] = {name: {} for name in SIDES}
     for route in e.routes:
         if all(len(units) >= drawn_units for units in by_side.values()):
@@ -69,7 +81,9 @@ def _chosen(e: Explanation, drawn_units: int) -> dict[str, list[int]]:
 
 
 def _part(side: Side, units: list[int]) -> Side:
-    return Side(side.text, tuple(side.units[k] for k in units), side.weights[units], side.shares[units])
+    return Side(
+        side.text, tuple(side.units[k] for k in units), side.weights[units], side.shares[units]
+    )
 
 
 def shortened(text: str) -> str:

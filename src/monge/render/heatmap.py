@@ -1,7 +1,8 @@
-"""A plan as a grid: cells how close two words are, discs whose area is the mass moved, coloured by its cost.
+"""A plan as a grid: cells how close two words are, discs whose area is the mass moved, coloured by
+its cost.
 
-An orange disc is mass that had to travel. Beside the grid stand the weights of the words and how much of each the plan
-moved.
+An orange disc is mass that had to travel. Beside the grid stand the weights of the words and how
+much of each the plan moved.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ BARS = "Grey bars beside the grid: the weight of a word. Line in a bar: how much
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where things stand in a panel, in pixels: cell side, font size, room left of and above the grid."""
+    """Where things stand in a panel, in pixels: cell side, font size, room left of and above the
+    grid.
+    """
 
     rows: int
     columns: int
@@ -72,7 +75,9 @@ class Frame:
 
     @classmethod
     def around(cls, e: Explanation) -> Frame:
-        """Return the frame that fits the units of an explanation: smaller cells where there are many."""
+        """Return the frame that fits the units of an explanation: smaller cells where there are
+        many.
+        """
         rows, columns = e.cost.shape
         cell = float(np.clip(640 / max(rows, columns), 16, 32))
         font = min(14.0, cell - 2)
@@ -88,7 +93,9 @@ def _reach(side: Side, font: float) -> float:
 
 
 def explanation_svg(e: Explanation) -> str:
-    """Return a stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and what they mean."""
+    """Return a stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and
+    what they mean.
+    """
     checked_explanation(e)
     better = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
@@ -109,7 +116,10 @@ def explanation_svg(e: Explanation) -> str:
         paragraph(f"Reference: {shortened(e.reference.text)}", width),
         paragraph(worst_told(e), width),
         *([paragraph(focus_note, width, "mg-soft", 13)] if focus_note else []),
-        *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(describe_flag, e.flags))),
+        *(
+            paragraph(line, width, "mg-soft", 13)
+            for line in (*e.notes, *map(describe_flag, e.flags))
+        ),
     ]
     tail = [key(part), heat_key(part), paragraph(BARS, width, "mg-soft", 13)]
     return document(e, stacked([*head, *arc_drawings, grid, *tail], gap=12))
@@ -130,7 +140,10 @@ def grids(e: Explanation) -> list[Drawing]:
     frame = Frame.around(e)
     width = max(frame.width, CAPTION if len(e.plans) > 1 else 0.0)
     heaviest = max(float(plan.max()) for plan in e.plans.values()) or 1.0
-    return [Drawing(width, frame.height, "\n".join(_panel(e, name, frame, heaviest))) for name in e.plans]
+    return [
+        Drawing(width, frame.height, "\n".join(_panel(e, name, frame, heaviest)))
+        for name in e.plans
+    ]
 
 
 def _panel(e: Explanation, name: str, frame: Frame, heaviest: float) -> Iterator[str]:
@@ -160,11 +173,16 @@ def _labels(e: Explanation, frame: Frame) -> Iterator[str]:
 def _tinted(cost: Array, frame: Frame) -> Iterator[str]:
     low, high = float(cost.min()), float(cost.max())
     spread = high - low
-    level = np.rint((high - cost) / spread * (LEVELS - 1)) if spread > 0 else np.full(cost.shape, LEVELS // 2)
+    level = (
+        np.rint((high - cost) / spread * (LEVELS - 1))
+        if spread > 0
+        else np.full(cost.shape, LEVELS // 2)
+    )
     box = "h{0:.1f}v{0:.1f}h-{0:.1f}z".format(frame.cell - 1)
     for k in range(LEVELS):
         cells = "".join(
-            f"M{frame.left + column * frame.cell + 0.5:.1f} {frame.top + row * frame.cell + 0.5:.1f}{box}"
+            f"M{frame.left + column * frame.cell + 0.5:.1f} "
+            f"{frame.top + row * frame.cell + 0.5:.1f}{box}"
             for row, column in np.argwhere(level == k)
         )
         if cells:
@@ -178,8 +196,10 @@ def _discs(e: Explanation, plan: Array, frame: Frame, heaviest: float) -> Iterat
         radius = max(0.5, frame.disc * sqrt(mass / heaviest))
         yield titled(
             move_told(e, row, column, mass),
-            f'<rect class="mg-hit" x="{x:.1f}" y="{y:.1f}" width="{frame.cell:.1f}" height="{frame.cell:.1f}"/>'
-            f'<circle class="mg-c{cost_level(e, row, column)}" cx="{x + half:.1f}" cy="{y + half:.1f}" '
+            f'<rect class="mg-hit" x="{x:.1f}" y="{y:.1f}" width="{frame.cell:.1f}" '
+            f'height="{frame.cell:.1f}"/>'
+            f'<circle class="mg-c{cost_level(e, row, column)}" cx="{x + half:.1f}" '
+            f'cy="{y + half:.1f}" '
             f'r="{radius:.2f}"/>',
             "mg-move",
         )
@@ -187,7 +207,10 @@ def _discs(e: Explanation, plan: Array, frame: Frame, heaviest: float) -> Iterat
 
 def _bars(e: Explanation, plan: Array, frame: Frame) -> Iterator[str]:
     sent, received = plan.sum(axis=1), plan.sum(axis=0)
-    longest = max(float(values.max()) for values in (e.hypothesis.weights, e.reference.weights, sent, received))
+    longest = max(
+        float(values.max())
+        for values in (e.hypothesis.weights, e.reference.weights, sent, received)
+    )
     scale = _BAR / longest if longest > 0 else 0.0
     x, y = frame.left + frame.columns * frame.cell + 6, frame.top + frame.rows * frame.cell + 6
     thick, thin = frame.cell * 0.56, max(frame.cell * 0.12, 2.0)
@@ -195,12 +218,17 @@ def _bars(e: Explanation, plan: Array, frame: Frame) -> Iterator[str]:
         at = frame.top + (unit + 0.5) * frame.cell
         weight_bar = bar("mg-weight", x, at - thick / 2, scale * weight, thick)
         weight_bar += bar("mg-moved", x, at - thin / 2, scale * mass, thin)
-        yield titled(f"{e.hypothesis.units[unit]}: weight {number(weight)}, moved {number(mass)}", weight_bar)
+        yield titled(
+            f"{e.hypothesis.units[unit]}: weight {number(weight)}, moved {number(mass)}", weight_bar
+        )
     for unit, (weight, mass) in enumerate(zip(e.reference.weights, received, strict=True)):
         at = frame.left + (unit + 0.5) * frame.cell
         weight_bar = bar("mg-weight", at - thick / 2, y, thick, scale * weight)
         weight_bar += bar("mg-moved", at - thin / 2, y, thin, scale * mass)
-        yield titled(f"{e.reference.units[unit]}: weight {number(weight)}, received {number(mass)}", weight_bar)
+        yield titled(
+            f"{e.reference.units[unit]}: weight {number(weight)}, received {number(mass)}",
+            weight_bar,
+        )
 
 
 def heat_key(e: Explanation) -> Drawing:

@@ -1,4 +1,6 @@
-"""Text as LaTeX and Markdown print it: every character they would obey is written so that it is shown."""
+"""Text as LaTeX and Markdown print it: every character they would obey is written so that it is
+shown.
+"""
 
 from __future__ import annotations
 
@@ -47,11 +49,13 @@ def markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).split()))
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int | Sequence[bool] = 1) -> list[str]:
+def markdown_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int | Sequence[bool] = 1
+) -> list[str]:
     """Return the lines of a table whose cells are Markdown already.
 
-    Columns of words stand to the left, others right; `words` says of each column whether it is one, or how many of
-    the first are.
+    Columns of words stand to the left, others right; `words` says of each column whether it is one,
+    or how many of the first are.
     """
     kinds = [k < words for k in range(len(head))] if isinstance(words, int) else words
     rule = ["---" if kind else "---:" for kind in kinds]

@@ -1,8 +1,10 @@
-"""The colours of everything that is drawn: pages, pictures, figures and the service, in both colour schemes.
+"""The colours of everything that is drawn: pages, pictures, figures and the service, in both colour
+schemes.
 
-Orange means one thing: here something was lost. Blue stands for what is well and for what one can press, grey for
-everything else. The two can be told apart by people who see fewer colours. Pages use the variables of `VARIABLES`;
-pictures that stand alone have literal colours (`STYLE`), so that viewers other than browsers draw them too.
+Orange means one thing: here something was lost. Blue stands for what is well and for what one can
+press, grey for everything else. The two can be told apart by people who see fewer colours. Pages
+use the variables of `VARIABLES`; pictures that stand alone have literal colours (`STYLE`), so that
+viewers other than browsers draw them too.
 """
 
 from __future__ import annotations
@@ -39,9 +41,12 @@ CARD, CARD_DARK = COLOURS["card"]
 BLUE, ORANGE = COLOURS["accent"][0], COLOURS["dear"][0]
 SERIES = (BLUE, ORANGE, "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#5f3dc4")
 """Colours of lines and bars that stand beside one another."""
-IN_LIGHT_NOTEBOOK = ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light, [theme="light"])'
+IN_LIGHT_NOTEBOOK = (
+    ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light, [theme="light"])'
+)
 IN_DARK_NOTEBOOK = (
-    ':is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light), '
+    ':is([data-jp-theme-light="false"], .vscode-dark, '
+    ".vscode-high-contrast:not(.vscode-high-contrast-light), "
     '[theme="dark"])'
 )
 """What JupyterLab, VS Code and Colab write on the page whose theme is light or dark."""
@@ -62,15 +67,21 @@ def variables(dark: bool) -> str:
 
 
 def marks(dark: bool) -> str:
-    """Return the declarations of what marks words by what they lost: `--l1` faintly to `--l9` strongly."""
+    """Return the declarations of what marks words by what they lost: `--l1` faintly to `--l9`
+    strongly.
+    """
     red, green, blue = HURT[dark]
-    return " ".join(f"--l{k}: rgb({red} {green} {blue} / {strength(k, dark):.2f});" for k in range(1, STEPS))
+    return " ".join(
+        f"--l{k}: rgb({red} {green} {blue} / {strength(k, dark):.2f});" for k in range(1, STEPS)
+    )
 
 
 def schemed(light: Callable[[str], str], dark: Callable[[str], str]) -> str:
-    """Rules in both colour schemes; each function takes what stands before a selector and returns the rules.
+    """Rules in both colour schemes; each function takes what stands before a selector and returns
+    the rules.
 
-    The theme of a notebook that the rules stand in wins over the scheme of the operating system. Paper is light.
+    The theme of a notebook that the rules stand in wins over the scheme of the operating system.
+    Paper is light.
     """
     return (
         f"{light('')}\n@media screen and (prefers-color-scheme: dark) {{\n{dark('')} }}\n"
@@ -79,7 +90,9 @@ def schemed(light: Callable[[str], str], dark: Callable[[str], str]) -> str:
 
 
 def variables_css(scope: str = ":root") -> str:
-    """Both schemes as CSS: the colours and the marks of words as variables on `scope`, and the rules of the marks."""
+    """Both schemes as CSS: the colours and the marks of words as variables on `scope`, and the
+    rules of the marks.
+    """
     inner = f"{scope} " if scope != ":root" else ""
     rules = " ".join(f"{inner}.l{k} {{ background: var(--l{k}); }}" for k in range(1, STEPS))
 
@@ -90,7 +103,11 @@ def variables_css(scope: str = ":root") -> str:
     if scope == ":root":
         media = "@media screen and (prefers-color-scheme: dark)"
         return f"{declared(False, '')}\n{media} {{\n{declared(True, '')} }}\n{rules}\n"
-    return schemed(lambda before: declared(False, before), lambda before: declared(True, before)) + rules + "\n"
+    return (
+        schemed(lambda before: declared(False, before), lambda before: declared(True, before))
+        + rules
+        + "\n"
+    )
 
 
 def tint(stops: tuple[str, ...], at: float) -> str:
@@ -104,17 +121,23 @@ def tint(stops: tuple[str, ...], at: float) -> str:
 
 
 def step(loss: float, most: float) -> int:
-    """Return the strength, 0 to 9, of the mark of a word by its loss; `most` is the largest loss."""
+    """Return the strength, 0 to 9, of the mark of a word by its loss; `most` is the largest
+    loss.
+    """
     return 0 if most <= 0 else min(max(round((STEPS - 1) * loss / most), 0), STEPS - 1)
 
 
 def _scale(kind: str, names: tuple[str, ...], dark: bool, attribute: str = "fill") -> str:
     stops = tuple(COLOURS[name][dark] for name in names)
-    return " ".join(f".mg-{kind}{k} {{ {attribute}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
+    return " ".join(
+        f".mg-{kind}{k} {{ {attribute}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS)
+    )
 
 
 def _scheme(dark: bool, inside: str = "") -> str:
-    """Return the rules of pictures in a scheme, for those `inside` an element where that is named."""
+    """Return the rules of pictures in a scheme, for those `inside` an element where that is
+    named.
+    """
     pick = {name: pair[dark] for name, pair in COLOURS.items()}
     tints, costs = ("t0", "t1", "t2", "t3"), ("cheap", "dear")
     red, green, blue = HURT[dark]
@@ -125,7 +148,8 @@ def _scheme(dark: bool, inside: str = "") -> str:
     rules = (
         f".mg text {{ fill: {pick['ink']}; }} .mg .mg-soft {{ fill: {pick['soft']}; }}\n"
         f".mg-ground {{ fill: {pick['card']}; }} .mg-word {{ fill: {pick['t0']}; }}\n"
-        f"{_scale('t', tints, dark)}\n{_scale('c', costs, dark)}\n{_scale('a', costs, dark, 'stroke')}\n{lost}\n"
+        f"{_scale('t', tints, dark)}\n{_scale('c', costs, dark)}\n"
+        f"{_scale('a', costs, dark, 'stroke')}\n{lost}\n"
         f".mg-weight {{ fill: {pick['bar']}; }} .mg-moved {{ fill: {pick['soft']}; }}\n"
         f".mg-move:hover .mg-hit {{ stroke: {pick['ink']}; stroke-width: 1.5; }}"
     )
@@ -137,10 +161,14 @@ _SHAPES = """
 .mg .mg-name { font-weight: 600; } .mg .mg-arc { fill: none; stroke-linecap: round; }
 .mg-hit { fill: #000000; fill-opacity: 0; }
 """.strip()
-STYLE = f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{_scheme(True)} }}"
+STYLE = (
+    f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: dark) "
+    f"{{\n{_scheme(True)} }}"
+)
 """The style of a picture that stands alone."""
 
 
 def picture_css() -> str:
     """Return the style of pictures inside a page, which may be a notebook."""
-    return f"{_SHAPES}\n{schemed(lambda inside: _scheme(False, inside), lambda inside: _scheme(True, inside))}"
+    schemes = schemed(lambda inside: _scheme(False, inside), lambda inside: _scheme(True, inside))
+    return f"{_SHAPES}\n{schemes}"

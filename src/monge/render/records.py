@@ -1,7 +1,8 @@
 """Tables as records for other programs: lines of JSON, or values between tabs.
 
-A list (one table, nothing under its cells) is a record a row. Studies have tables of several shapes, so theirs are a
-record a cell: which table, row and column, what stands there, the smaller text under it, and its mark.
+A list (one table, nothing under its cells) is a record a row. Studies have tables of several
+shapes, so theirs are a record a cell: which table, row and column, what stands there, the smaller
+text under it, and its mark.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def sheets_jsonl(sheets: Sequence[Sheet]) -> str:
 
 
 def sheets_tsv(sheets: Sequence[Sheet]) -> str:
-    r"""Render values between tabs under a header, one line per record; \t, \n and \\ are escapes."""
+    r"""Render values between tabs under a header, one line per record; \t, \n and \\ are
+    escapes.
+    """
     head = column_names(sheets[0]) if _is_list(sheets) else _CELL
     rows = (record.values() for record in _records(sheets))
     return "".join(tsv_line(row) for row in (head, *rows))
@@ -34,9 +37,15 @@ def tsv_line(cells: Iterable[str]) -> str:
 
 
 def column_names(sheet: Sheet) -> list[str]:
-    """Return the names of the columns, each with the title over it; equal ones are numbered from the second on."""
-    over = [title for title, columns in sheet.over for _ in range(columns)] or [""] * len(sheet.head)
-    names = [": ".join(part for part in pair if part) for pair in zip(over, sheet.head, strict=True)]
+    """Return the names of the columns, each with the title over it; equal ones are numbered from
+    the second on.
+    """
+    over = [title for title, columns in sheet.over for _ in range(columns)] or [""] * len(
+        sheet.head
+    )
+    names = [
+        ": ".join(part for part in pair if part) for pair in zip(over, sheet.head, strict=True)
+    ]
     counts: Counter[str] = Counter()
     for k, name in enumerate(names):
         counts[name] += 1
@@ -45,16 +54,23 @@ def column_names(sheet: Sheet) -> list[str]:
 
 
 def _is_list(sheets: Sequence[Sheet]) -> bool:
-    return len(sheets) == 1 and not any(cell.detail or cell.mark for row in sheets[0].rows for cell in row)
+    return len(sheets) == 1 and not any(
+        cell.detail or cell.mark for row in sheets[0].rows for cell in row
+    )
 
 
 def _records(sheets: Sequence[Sheet]) -> Iterator[Mapping[str, str]]:
     if _is_list(sheets):
         names = column_names(sheets[0])
-        yield from (dict(zip(names, (cell.text for cell in row), strict=True)) for row in sheets[0].rows)
+        yield from (
+            dict(zip(names, (cell.text for cell in row), strict=True)) for row in sheets[0].rows
+        )
         return
     for sheet in sheets:
-        names, label_count = column_names(sheet), sheet.words if 0 < sheet.words < len(sheet.head) else 1
+        names, label_count = (
+            column_names(sheet),
+            sheet.words if 0 < sheet.words < len(sheet.head) else 1,
+        )
         for row in sheet.rows:
             label = " · ".join(cell.text for cell in row[:label_count] if cell.text)
             for name, cell in zip(names[label_count:], row[label_count:], strict=True):

@@ -1,7 +1,7 @@
 """Results as strings: the formats of `monge score`, and the table that names them.
 
-Every format ends with one newline and never holds NaN or infinity. Formats that hold segments come piece by piece,
-so that a million of them need not be in memory as text.
+Every format ends with one newline and never holds NaN or infinity. Formats that hold segments come
+piece by piece, so that a million of them need not be in memory as text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from monge.errors import UnknownName
 from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
-from monge.render.table import html_sheet, sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import (
+    html_sheet,
+    sheets_fragment,
+    sheets_html,
+    sheets_latex,
+    sheets_markdown,
+    sheets_text,
+)
 from monge.types import Result, Segment
 from monge.types.exact import mean
 from monge.types.flags import describe_flag
@@ -26,12 +33,15 @@ from monge.types.table import Cell, Sheet, Span
 Texts = Callable[[str], Iterable[Segment]]
 """The segments of a system, in the order of its scores."""
 _NAMED = 3
-_UNTESTED = "the best score; whether it is more than chance is not tested here: monge compare tests it"
+_UNTESTED = (
+    "the best score; whether it is more than chance is not tested here: monge compare tests it"
+)
 
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of results: every segment, their texts, and how a signature is written for people.
+    """What is shown of results: every segment, their texts, and how a signature is written for
+    people.
 
     `version` is that of monge, for the formats that carry it, `date` the day of the run, for pages.
     """
@@ -54,22 +64,31 @@ def results_text(
     colour: bool = False,
     view: View = USUAL,
 ) -> str:
-    """Return a table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
+    """Return a table for people: a row a metric and system, then those of segments, signatures, and
+    what was unusual.
 
-    No line but a signature is longer than the terminal's `width`. `colour` is in ANSI styles. `segments` is short
-    for a view with them.
+    No line but a signature is longer than the terminal's `width`. `colour` is in ANSI styles.
+    `segments` is short for a view with them.
     """
     view = replace(view, segments=view.segments or segments)
     return sheets_text(
-        _sheets(results, view), remarks=_remarks(results), width=width, colour=colour, signed=view.signed
+        _sheets(results, view),
+        remarks=_remarks(results),
+        width=width,
+        colour=colour,
+        signed=view.signed,
     )
 
 
 def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
-    """A page with the table of results, best first, what was unusual, the signatures and, if asked, every segment."""
+    """A page with the table of results, best first, what was unusual, the signatures and, if asked,
+    every segment.
+    """
     view = replace(view, segments=view.segments or segments)
     sheets = _sheets(results, view, on_page=True)
-    return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results), signed=view.signed)
+    return sheets_html(
+        sheets, title=_title(results, view), remarks=_remarks(results), signed=view.signed
+    )
 
 
 def _title(results: Sequence[Result], view: View) -> str:
@@ -82,17 +101,25 @@ def _title(results: Sequence[Result], view: View) -> str:
 
 
 def results_fragment(results: Sequence[Result]) -> str:
-    """Return the table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
+    """Return the table of results, the signatures and what was unusual, to stand inside another
+    page: a notebook.
+    """
     sheets = _sheets(results, USUAL, on_page=True)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
 
 
 def results_content(results: Sequence[Result]) -> str:
-    """Return the tables of a page of results alone, without marks, to stand in a page that has their style."""
+    """Return the tables of a page of results alone, without marks, to stand in a page that has
+    their style.
+    """
     sheets = _sheets(results, USUAL, on_page=True)
-    plain = [tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows) for sheet in sheets]
+    plain = [
+        tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows)
+        for sheet in sheets
+    ]
     return "\n".join(
-        html_sheet(replace(sheet, rows=rows, untested="")) for sheet, rows in zip(sheets, plain, strict=True)
+        html_sheet(replace(sheet, rows=rows, untested=""))
+        for sheet, rows in zip(sheets, plain, strict=True)
     )
 
 
@@ -102,7 +129,9 @@ def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
 
 
 def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
-    """Return a booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
+    """Return a booktabs table, systems by metrics, best in bold, with the signatures under it and
+    as comments.
+    """
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
     rows, names = [], short_names(result.system for result in results)
@@ -112,12 +141,20 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
             k = next((k for k, result in enumerate(column) if result.system == system), None)
             digits = _digits(column)
             texts_shown = (
-                () if k is None else (decimals(column[k].score, digits), _interval(column[k], digits), column_marks[k])
+                ()
+                if k is None
+                else (
+                    decimals(column[k].score, digits),
+                    _interval(column[k], digits),
+                    column_marks[k],
+                )
             )
             row.append(Cell(*texts_shown) if texts_shown else Cell("--"))
         rows.append(tuple(row))
     head = ("System", *(_name(column[0]) for column in columns))
-    untested = _UNTESTED if any(mark == "best" for column_marks in marks for mark in column_marks) else ""
+    untested = (
+        _UNTESTED if any(mark == "best" for column_marks in marks for mark in column_marks) else ""
+    )
     signatures = tuple(str(result.signature) for result in results)
     sheet = Sheet("", head, tuple(rows), signatures=signatures, untested=untested)
     return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
@@ -126,7 +163,8 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
 def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> list[Sheet]:
     """Return the tables of scores, then one of segments for every result.
 
-    There is one table per set of parts that metrics have; `on_page` one per metric, whose intervals share a scale.
+    There is one table per set of parts that metrics have; `on_page` one per metric, whose intervals
+    share a scale.
     """
     tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
     heads: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
@@ -142,11 +180,21 @@ def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> 
     for key, (title, parts) in heads.items():
         head = ("metric", "system", "score", "interval", *parts, "n")
         sheet = Sheet("", head, tuple(tables[key]), signatures=signatures, words=2, grouped=True)
-        sheets.append(replace(sheet.columns(list(range(1, len(head)))), title=title) if on_page else sheet)
-    marked = [k for k, sheet in enumerate(sheets) if any(cell.mark == "best" for row in sheet.rows for cell in row)]
+        sheets.append(
+            replace(sheet.columns(list(range(1, len(head)))), title=title) if on_page else sheet
+        )
+    marked = [
+        k
+        for k, sheet in enumerate(sheets)
+        if any(cell.mark == "best" for row in sheet.rows for cell in row)
+    ]
     if marked:  # said once, under the last table that has the mark
         sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
-    return [*sheets, *(_segments(result, view.texts) for result in results)] if view.segments else sheets
+    return (
+        [*sheets, *(_segments(result, view.texts) for result in results)]
+        if view.segments
+        else sheets
+    )
 
 
 def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
@@ -154,20 +202,37 @@ def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
     values = [mean(values) for values in result.parts.values()]
     parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
     score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
-    interval_span = None if result.interval is None else Span(result.interval[0], result.score, result.interval[1])
+    interval_span = (
+        None
+        if result.interval is None
+        else Span(result.interval[0], result.score, result.interval[1])
+    )
     interval = Cell(_interval(result), span=interval_span, short=_interval(result, digits))
-    return Cell(_name(result)), Cell(result.system, short=name), score, interval, *parts, Cell(str(result.n))
+    return (
+        Cell(_name(result)),
+        Cell(result.system, short=name),
+        score,
+        interval,
+        *parts,
+        Cell(str(result.n)),
+    )
 
 
 def _segments(result: Result, texts: Texts | None) -> Sheet:
     several, flagged = bool((result.references != 0).any()), any(result.flags)
     rows = []
     for segment_row in segment_rows(result, texts):
-        numbers = [Cell(number(value)) for value in (segment_row["score"], *segment_row["parts"].values())]
+        numbers = [
+            Cell(number(value)) for value in (segment_row["score"], *segment_row["parts"].values())
+        ]
         best = Cell(_place(segment_row["reference"]) if several else "")
         words = [", ".join(segment_row["flags"]) if flagged else ""]
         words += (
-            [segment_row["hypothesis"], " | ".join(segment_row["references"]), segment_row["source"] or ""]
+            [
+                segment_row["hypothesis"],
+                " | ".join(segment_row["references"]),
+                segment_row["source"] or "",
+            ]
             if texts
             else []
         )
@@ -175,7 +240,14 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
     text_columns = _TEXTS if texts else ()
     head = ("id", "score", *result.parts, "best_reference", "flags", *text_columns)
     title = " · ".join(name for name in (result.metric, result.system) if name)
-    return Sheet(title, head, tuple(rows), words_behind=1 + len(text_columns), texts=len(text_columns), folded=True)
+    return Sheet(
+        title,
+        head,
+        tuple(rows),
+        words_behind=1 + len(text_columns),
+        texts=len(text_columns),
+        folded=True,
+    )
 
 
 _TEXTS = ("hypothesis", "references", "source")
@@ -192,7 +264,11 @@ def segment_rows(result: Result, texts: Texts | None = None) -> Iterator[dict[st
 
 def text_fields(segment: Segment) -> dict[str, Any]:
     """Return the texts of a segment, as its row has them."""
-    return {"hypothesis": segment.hypothesis, "references": list(segment.references), "source": segment.source}
+    return {
+        "hypothesis": segment.hypothesis,
+        "references": list(segment.references),
+        "source": segment.source,
+    }
 
 
 def _place(index: int) -> str:
@@ -202,7 +278,8 @@ def _place(index: int) -> str:
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
-    """Return the results by metric, in order of appearance; a metric that scored a system twice stands twice.
+    """Return the results by metric, in order of appearance; a metric that scored a system twice
+    stands twice.
 
     Systems stand from best to worst by the first metric, in the same order under every metric.
     """
@@ -214,10 +291,14 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
         counts[cell] += 1
     columns = list(groups.values())
     first = sorted(
-        columns[0] if columns else [], key=lambda result: -result.score if result.higher_is_better else result.score
+        columns[0] if columns else [],
+        key=lambda result: -result.score if result.higher_is_better else result.score,
     )
     places = {result.system: place for place, result in enumerate(first)}
-    return [sorted(column, key=lambda result: places.get(result.system, len(places))) for column in columns]
+    return [
+        sorted(column, key=lambda result: places.get(result.system, len(places)))
+        for column in columns
+    ]
 
 
 def _marks(column: Sequence[Result]) -> list[str]:
@@ -245,13 +326,21 @@ def _digits(column: Sequence[Result]) -> int:
 
 
 def _remarks(results: Sequence[Result]) -> list[str]:
-    """One line for every kind of truncation or flag of a system, with the metrics that met it, in plain words."""
+    """One line for every kind of truncation or flag of a system, with the metrics that met it, in
+    plain words.
+    """
     by_remark: dict[tuple[str, str], list[str]] = {}
     for result in results:
-        flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
-        flag_counts = {describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
+        flagged = result.run.get("flagged") or Counter(
+            flag for flags in result.flags for flag in flags
+        )
+        flag_counts = {
+            describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()
+        }
         if not any(name.startswith("truncated") for name in flagged):
-            flag_counts["a text was longer than the model reads, and was cut"] = result.run.get("truncated", 0)
+            flag_counts["a text was longer than the model reads, and was cut"] = result.run.get(
+                "truncated", 0
+            )
         for flag, count in flag_counts.items():
             if count:
                 by_remark.setdefault((result.system, f"{count} × {flag}"), []).append(result.metric)
@@ -307,11 +396,15 @@ def result_line(result: Result) -> str:
     return dumps({"type": "result", **result.to_dict(segments=False)})
 
 
-def results_tsv(results: Sequence[Result], *, segments: bool = False, texts: Texts | None = None) -> Iterator[str]:
-    r"""Lines of values between tabs, under a header, numbers in full; \t, \n and \\ stand for what would break them.
+def results_tsv(
+    results: Sequence[Result], *, segments: bool = False, texts: Texts | None = None
+) -> Iterator[str]:
+    r"""Lines of values between tabs, under a header, numbers in full; \t, \n and \\ stand for what
+    would break them.
 
-    One row a result, or with `segments` one row a segment. A part that a metric does not have is empty. Texts stand
-    under the names that `monge score TABLE` reads: hypothesis, reference (or reference_1, reference_2 …), source.
+    One row a result, or with `segments` one row a segment. A part that a metric does not have is
+    empty. Texts stand under the names that `monge score TABLE` reads: hypothesis, reference (or
+    reference_1, reference_2 …), source.
     """
     rows = _segment_rows(checked(results), texts) if segments else _result_rows(checked(results))
     yield from map(tsv_line, rows)
@@ -330,7 +423,14 @@ def _result_rows(results: Sequence[Result]) -> Iterator[list[str]]:
         low, high = result.interval or (None, None)
         numbers = [result.score, low, high, *(row["parts"].get(name) for name in names)]
         better = str(result.higher_is_better).lower()
-        yield [result.metric, result.system, *map(_full, numbers), better, str(result.n), row["signature"]]
+        yield [
+            result.metric,
+            result.system,
+            *map(_full, numbers),
+            better,
+            str(result.n),
+            row["signature"],
+        ]
 
 
 def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[list[str]]:
@@ -358,7 +458,14 @@ def tsv_head(parts: Sequence[str]) -> list[str]:
 def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[str]) -> list[str]:
     """Return the values of a segment's row, under `tsv_head`."""
     numbers = [row["score"], *(row["parts"].get(name) for name in parts)]
-    return [metric, system, row["id"], *map(_full, numbers), _place(row["reference"]), ",".join(row["flags"])]
+    return [
+        metric,
+        system,
+        row["id"],
+        *map(_full, numbers),
+        _place(row["reference"]),
+        ",".join(row["flags"]),
+    ]
 
 
 def _full(value: float | None) -> str:
@@ -384,11 +491,17 @@ FORMATS: Mapping[str, Formatter] = MappingProxyType(
 
 
 def render_results(
-    results: Sequence[Result], form: str, *, version: str = "", segments: bool = False, view: View = USUAL
+    results: Sequence[Result],
+    form: str,
+    *,
+    version: str = "",
+    segments: bool = False,
+    view: View = USUAL,
 ) -> Iterable[str]:
     """Return the results in a format of `FORMATS`, in pieces to be written one after another.
 
-    `version` and `segments` are short for a view with them; jsonl always shows segments, latex never.
+    `version` and `segments` are short for a view with them; jsonl always shows segments, latex
+    never.
     """
     if form not in FORMATS:
         raise UnknownName("format", form, FORMATS)

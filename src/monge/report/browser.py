@@ -1,7 +1,8 @@
-"""The browser of segments that reports and the service share: its controls as HTML, and what its script must know.
+"""The browser of segments that reports and the service share: its controls as HTML, and what its
+script must know.
 
-`render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself (`report.js`); the
-service asks for a page of them (`monge.server.browse`).
+`render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself
+(`report.js`); the service asks for a page of them (`monge.server.browse`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ ORDERS = {
     "human": "human score of the system",
 }
 _MARKED = (
-    " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the chosen metric. "
+    " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the "
+    "chosen metric. "
     "“Plan” shows which words were matched with which, and at what cost."
 )
 
@@ -43,9 +45,10 @@ class BrowsedMetric:
 class SegmentBrowser:
     """The metrics, orders and filters that the segment browser of a page offers.
 
-    `systems` are names as people read them, `order` has their places, the best first. `paired`: all systems have the
-    same segments. `explained` of the `items` have plans; `flagged`: something was unusual in some; `human` names human
-    scores where there are any, which some segments lack where it is `partly_judged`.
+    `systems` are names as people read them, `order` has their places, the best first. `paired`: all
+    systems have the same segments. `explained` of the `items` have plans; `flagged`: something was
+    unusual in some; `human` names human scores where there are any, which some segments lack where
+    it is `partly_judged`.
     """
 
     systems: tuple[str, ...]
@@ -82,7 +85,10 @@ class SegmentBrowser:
         """The choices of which segments are shown, each with its name."""
         choices = [("all", "all segments")]
         if len(self.systems) > 1 and self.paired:
-            choices += [("better", "where the system is better"), ("worse", "where the system is worse")]
+            choices += [
+                ("better", "where the system is better"),
+                ("worse", "where the system is worse"),
+            ]
         choices += [("flagged", "where something was unusual")] * self.flagged
         choices += [("judged", f"with {self.human}")] * self.partly_judged
         return [*choices, *([("plans", "with a plan")] * (0 < self.explained < self.items))]
@@ -94,36 +100,53 @@ class SegmentBrowser:
         first, second = self.order[0], self.order[min(1, len(self.order) - 1)]
         selects = [
             ("filter", "Show", _options(self.filters)),
-            ("order", "Sort by", _options(self.orders, "spread" if several and self.paired else "score")),
-            ("metric", "Metric", _options([(str(k), metric.name) for k, metric in enumerate(self.metrics)])),
+            (
+                "order",
+                "Sort by",
+                _options(self.orders, "spread" if several and self.paired else "score"),
+            ),
+            (
+                "metric",
+                "Metric",
+                _options([(str(k), metric.name) for k, metric in enumerate(self.metrics)]),
+            ),
             ("system", "System", _options(systems, str(first))),
             ("other", "Other system", _options(systems, str(second))),
         ]
         selects = selects[: 5 if several and self.paired else 4 if several else 3]
         controls = "\n".join(
-            f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>' for key, label, inside in selects
+            f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>'
+            for key, label, inside in selects
         )
         checked = " checked" if several and self.paired else ""
         marked = _MARKED if self.explained else ""
         notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in self.notes)
         return (
-            '<section id="segments" aria-labelledby="segments-title"><h2 id="segments-title">Segments</h2>\n'
-            f"<p>Every segment with the output of {'all systems' if several else 'the system'}.{marked}</p>\n"
+            '<section id="segments" aria-labelledby="segments-title"><h2 '
+            'id="segments-title">Segments</h2>\n'
+            f"<p>Every segment with the output of "
+            f"{'all systems' if several else 'the system'}.{marked}</p>\n"
             f'{notes}\n<p id="segments-status" role="status" class="soft"></p>\n'
-            "<noscript><p>Showing the segments needs JavaScript. The tables above do not.</p></noscript>\n"
+            "<noscript><p>Showing the segments needs JavaScript. The tables above do "
+            "not.</p></noscript>\n"
             '<div id="browser" hidden>\n<div class="row controls">\n'
-            '<label for="search">Search<input id="search" type="search" autocomplete="off"></label>\n'
+            '<label for="search">Search<input id="search" type="search" '
+            'autocomplete="off"></label>\n'
             f"{controls}\n"
-            f'<label class="check"><input type="checkbox" id="descending"{checked}> largest first</label>\n</div>\n'
-            '<div id="items"></div>\n<div class="row"><button type="button" id="previous">Previous</button>'
-            '<span id="place" class="soft" role="status"></span><button type="button" id="next">Next</button></div>\n'
+            f'<label class="check"><input type="checkbox" id="descending"{checked}> largest '
+            f"first</label>\n</div>\n"
+            '<div id="items"></div>\n<div class="row"><button type="button" '
+            'id="previous">Previous</button>'
+            '<span id="place" class="soft" role="status"></span><button type="button" '
+            'id="next">Next</button></div>\n'
             "</div>\n</section>"
         )
 
 
 def _options(names: Sequence[tuple[str, str]], chosen: str = "") -> str:
     return "".join(
-        f'<option value="{safe(value)}"{" selected" if value == chosen else ""}>{safe(name)}</option>'
+        f"<option "
+        f'value="{safe(value)}"{" selected" if value == chosen else ""}>{safe(name)}</option>'
         for value, name in names
     )
 

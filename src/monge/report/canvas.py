@@ -1,4 +1,6 @@
-"""What all figures share: matplotlib when it is needed, one look, files that are the same tomorrow."""
+"""What all figures share: matplotlib when it is needed, one look, files that are the same
+tomorrow.
+"""
 
 from __future__ import annotations
 
@@ -37,12 +39,18 @@ def check_figures(directory: str | Path) -> None:
     try:
         Path(directory).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{directory}: figures cannot be written there ({error.strerror})") from None
+        raise UsageError(
+            f"{directory}: figures cannot be written there ({error.strerror})"
+        ) from None
 
 
 @contextmanager
-def figure(path: Path, *, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[Any]:
-    """Open a figure with axes [rows, columns], which is written to `path` at the end; the suffix is the format."""
+def figure(
+    path: Path, *, width: float, height: float, rows: int = 1, columns: int = 1
+) -> Iterator[Any]:
+    """Open a figure with axes [rows, columns], which is written to `path` at the end; the suffix is
+    the format.
+    """
     check_figures(path.parent)
     from matplotlib import rc_context
     from matplotlib.figure import Figure

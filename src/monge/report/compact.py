@@ -1,8 +1,9 @@
 """Plans in few bytes: what a report carries of every pair, to be drawn when it is asked for.
 
-A pair is a list: where the units of the hypothesis and of the reference stand (`places`), what each unit lost
-(`LOST` steps of the third number), that number, the largest cost, the largest mass, and for every plan its moves. Small
-whole numbers are written as characters; `render/assets/report.js` reads them.
+A pair is a list: where the units of the hypothesis and of the reference stand (`places`), what each
+unit lost (`LOST` steps of the third number), that number, the largest cost, the largest mass, and
+for every plan its moves. Small whole numbers are written as characters; `render/assets/report.js`
+reads them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ DIGITS = "".join(chr(code) for code in range(35, 127) if code not in (60, 62, 92
 LOST, STEPS = 20, 8
 """Steps of what a unit lost, and of a mass and a cost, which share a character."""
 _SLICE = 500
-_LEAST, _MOST = 0.15, 2  # of a unit's mass: smaller moves are left out, and so are more than so many
+_LEAST, _MOST = (
+    0.15,
+    2,
+)  # of a unit's mass: smaller moves are left out, and so are more than so many
 
 
 def coded(number: int) -> str:
@@ -41,7 +45,10 @@ def compact(transported: Transported) -> list[Any]:
     most, dear = transported.most_lost, float(transported.cost.max())
     heaviest = max(float(plan.max()) for plan in transported.plans.values())
     sides = [_places(getattr(transported, name)) for name in SIDES]
-    lost = ["".join(coded(_step(value, most, LOST)) for value in transported.lost(name).tolist()) for name in SIDES]
+    lost = [
+        "".join(coded(_step(value, most, LOST)) for value in transported.lost(name).tolist())
+        for name in SIDES
+    ]
     return [
         *sides,
         *lost,
@@ -58,7 +65,9 @@ def _step(value: float, top: float, steps: int) -> int:
 
 
 def _places(side: Side) -> str | list[str]:
-    """How far each unit stands from the one before, and how long it is; the units where they stand elsewhere."""
+    """How far each unit stands from the one before, and how long it is; the units where they stand
+    elsewhere.
+    """
     spans = located(side)
     if spans is None:
         return list(side.units)
@@ -75,7 +84,9 @@ def _utf16(text: str) -> int:
 
 
 def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column: bool) -> str:
-    """Return the largest moves of every row (of every column for recall): how many, then where, and mass with cost."""
+    """Return the largest moves of every row (of every column for recall): how many, then where, and
+    mass with cost.
+    """
     masses, costs = (plan.T, cost.T) if by_column else (plan, cost)
     rows, columns = masses.shape
     moves = []
@@ -87,7 +98,10 @@ def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column:
         for j in best:
             apart = j - i * columns // rows
             moves.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
-            mass, price = _step(float(row[j]), heaviest, STEPS), _step(float(costs[i, j]), dear, STEPS)
+            mass, price = (
+                _step(float(row[j]), heaviest, STEPS),
+                _step(float(costs[i, j]), dear, STEPS),
+            )
             moves.append(coded((STEPS + 1) * mass + price))
     return "".join(moves)
 
@@ -109,7 +123,9 @@ def _pieces(data: Any) -> Iterator[str]:
             yield f"{',' if k else '{'}{_plain(name)}:"
             yield from _pieces(value)
         yield "}"
-    elif isinstance(data, list) and (len(data) > _SLICE or any(isinstance(element, list) for element in data)):
+    elif isinstance(data, list) and (
+        len(data) > _SLICE or any(isinstance(element, list) for element in data)
+    ):
         for start in range(0, len(data), _SLICE):
             part = data[start : start + _SLICE]
             yield "," if start else "["

@@ -1,4 +1,5 @@
-"""Curves with their intervals: of a sweep, a panel per metric; of word vectors, panels by centring and kind.
+"""Curves with their intervals: of a sweep, a panel per metric; of word vectors, panels by centring
+and kind.
 
 For files (matplotlib) and for pages (`render.figures`).
 """
@@ -18,7 +19,11 @@ from monge.render.palette import INK, LINE, ORANGE, SERIES
 from monge.report.canvas import blank, figure, grid
 from monge.stats import Interval
 
-TITLES = {"baseline": "two random words", "self": "the same word in two texts", "intra": "two words of one text"}
+TITLES = {
+    "baseline": "two random words",
+    "self": "the same word in two texts",
+    "intra": "two words of one text",
+}
 MOST_TICKS = 16
 
 
@@ -30,20 +35,32 @@ def sweep_figure(sweep: Sweep, path: Path) -> Path:
         for panel, curve in zip(blank(axes, len(sweep.curves)), sweep.curves, strict=True):
             for k, group in enumerate(curve.points[0].groups):
                 values = [agreement.groups[group].value for agreement in curve.points]
-                panel.plot(places, values, color=SERIES[k % len(SERIES)], linewidth=0.8, alpha=0.55, label=group)
+                panel.plot(
+                    places,
+                    values,
+                    color=SERIES[k % len(SERIES)],
+                    linewidth=0.8,
+                    alpha=0.55,
+                    label=group,
+                )
             means = [agreement.mean for agreement in curve.points]
-            _line(panel, places, means, color=INK, band=0.1, label="mean", linewidth=2, markersize=3)
+            _line(
+                panel, places, means, color=INK, band=0.1, label="mean", linewidth=2, markersize=3
+            )
             panel.axvline(places[curve.chosen], color=ORANGE, linestyle=":", linewidth=1)
             _ticks(panel, places, names)
             panel.set_title(curve.metric)
             panel.set_xlabel(", ".join(variation.target for variation in sweep.variations))
-        axes[0, 0].set_ylabel(f"{directed(sweep.curves[0].points[0].statistic)}, {sweep.development}")
+        axes[0, 0].set_ylabel(
+            f"{directed(sweep.curves[0].points[0].statistic)}, {sweep.development}"
+        )
         axes[0, 0].legend(fontsize=5)
     return path
 
 
 def sweep_curves(sweep: Sweep) -> list[str]:
-    """Draw the figures of a sweep, one per metric: the mean with its interval, groups thin, the choice marked.
+    """Draw the figures of a sweep, one per metric: the mean with its interval, groups thin, the
+    choice marked.
 
     All share a scale; without groups thin lines are left out.
     """
@@ -58,7 +75,10 @@ def sweep_curves(sweep: Sweep) -> list[str]:
         for curve in sweep.curves
         for agreement in curve.points
         for figure in (*agreement.groups.values(), agreement.mean)
-        for value in (figure.value, *((figure.low, figure.high) if figure is agreement.mean else ()))
+        for value in (
+            figure.value,
+            *((figure.low, figure.high) if figure is agreement.mean else ()),
+        )
         if value is not None
     ]
     low, high = min(values), max(values)
@@ -67,7 +87,11 @@ def sweep_curves(sweep: Sweep) -> list[str]:
     alone, charts = len(sweep.curves) == 1, []
     for curve in sweep.curves:
         means = [agreement.mean for agreement in curve.points]
-        bounds = [(figure.low, figure.high) for figure in means if figure.low is not None and figure.high is not None]
+        bounds = [
+            (figure.low, figure.high)
+            for figure in means
+            if figure.low is not None and figure.high is not None
+        ]
         interval_ends = bounds if len(bounds) == len(means) else []
         line = Series(
             "mean",
@@ -80,16 +104,35 @@ def sweep_curves(sweep: Sweep) -> list[str]:
             for name in curve.points[0].groups
             if len(curve.points[0].groups) > 1
         ]
-        title = f"{curve.metric}: {directed(curve.points[0].statistic)} with {curve.points[0].human}"
+        title = (
+            f"{curve.metric}: {directed(curve.points[0].statistic)} with {curve.points[0].human}"
+        )
         title += ", mean and groups (thin)" if groups else ""
         ends = low - room, high + room
-        charts.append(curves(title, [line], ticks, targets, ends=ends, groups=groups, chosen=curve.chosen, alone=alone))
+        charts.append(
+            curves(
+                title,
+                [line],
+                ticks,
+                targets,
+                ends=ends,
+                groups=groups,
+                chosen=curve.chosen,
+                alone=alone,
+            )
+        )
     return charts
 
 
 def analysis_curves(analyses: Sequence[Analysis]) -> list[str]:
-    """Draw the figures of an analysis, one per model and centring: three similarities by layer, on one scale."""
-    kinds = {"baseline": ("random words", "s2"), "self": ("same word", "s0"), "intra": ("same text", "s1")}
+    """Draw the figures of an analysis, one per model and centring: three similarities by layer, on
+    one scale.
+    """
+    kinds = {
+        "baseline": ("random words", "s2"),
+        "self": ("same word", "s0"),
+        "intra": ("same text", "s1"),
+    }
     values = [
         value
         for analysis in analyses
@@ -102,7 +145,9 @@ def analysis_curves(analyses: Sequence[Analysis]) -> list[str]:
     charts = []
     for analysis in analyses:
         layers = len(analysis.centrings[0].levels["self"])
-        ticks = Ticks([k / max(layers - 1, 1) for k in range(layers)], [str(k) for k in range(layers)])
+        ticks = Ticks(
+            [k / max(layers - 1, 1) for k in range(layers)], [str(k) for k in range(layers)]
+        )
         for centred in analysis.centrings:
             lines = [
                 Series(kinds[kind][0], [level.value for level in levels], kind=kinds[kind][1])
@@ -141,13 +186,25 @@ def _ticks(panel: Any, places: list[float], names: list[str] | None) -> None:
 
 
 def _line(
-    panel: Any, places: Sequence[float], figures: Sequence[Figure | Interval], *, color: str, band: float, **style: Any
+    panel: Any,
+    places: Sequence[float],
+    figures: Sequence[Figure | Interval],
+    *,
+    color: str,
+    band: float,
+    **style: Any,
 ) -> None:
-    """Return values at their places, and a band between the ends of their intervals where all of them have one."""
+    """Return values at their places, and a band between the ends of their intervals where all of
+    them have one.
+    """
     panel.plot(places, [figure.value for figure in figures], color=color, marker="o", **style)
     if all(figure.low is not None for figure in figures):
         panel.fill_between(
-            places, [figure.low for figure in figures], [figure.high for figure in figures], color=color, alpha=band
+            places,
+            [figure.low for figure in figures],
+            [figure.high for figure in figures],
+            color=color,
+            alpha=band,
         )
 
 
@@ -162,21 +219,34 @@ def analysis_figure(analyses: Sequence[Analysis], path: Path) -> Path:
         for level in levels
     ]
     low, high = min(0.0, *(level.low for level in values)), max(level.high for level in values)
-    with figure(path, width=8.4, height=1.9 * len(centrings), rows=len(centrings), columns=len(TITLES)) as axes:
+    with figure(
+        path, width=8.4, height=1.9 * len(centrings), rows=len(centrings), columns=len(TITLES)
+    ) as axes:
         for row, centring in enumerate(centrings):
             for column, (kind, title) in enumerate(TITLES.items()):
                 panel = axes[row, column]
                 for number, analysis in enumerate(analyses):
-                    levels, colour = analysis.centrings[row].levels[kind], SERIES[number % len(SERIES)]
+                    levels, colour = (
+                        analysis.centrings[row].levels[kind],
+                        SERIES[number % len(SERIES)],
+                    )
                     _line(
-                        panel, range(len(levels)), levels, color=colour, band=0.15, label=analysis.model, markersize=2.5
+                        panel,
+                        range(len(levels)),
+                        levels,
+                        color=colour,
+                        band=0.15,
+                        label=analysis.model,
+                        markersize=2.5,
                     )
                 panel.axhline(0, color=LINE, linewidth=0.8, zorder=0)
                 panel.set_ylim(low - 0.05, high + 0.05)
                 if row == 0:
                     panel.set_title(title)
                 if column == 0:
-                    panel.set_ylabel(f"{centring} centring" if centring != "none" else "as they are")
+                    panel.set_ylabel(
+                        f"{centring} centring" if centring != "none" else "as they are"
+                    )
                 if row == len(centrings) - 1:
                     panel.set_xlabel("layer")
         axes[0, 0].legend(fontsize=6)

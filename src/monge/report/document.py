@@ -26,14 +26,21 @@ from monge.types.table import Cell, Sheet
 REPORT_FORMATS = ("html", "markdown", "latex")
 
 
-def render_report(material: Material, form: str, *, version: str, signed: Callable[[str], str] = str) -> str:
+def render_report(
+    material: Material, form: str, *, version: str, signed: Callable[[str], str] = str
+) -> str:
     """Render the report in a format of `REPORT_FORMATS`; `signed` writes signatures for people."""
     if form not in REPORT_FORMATS:
         raise UnknownName("format", form, REPORT_FORMATS)
     if form == "html":
         return report_page(material, report_content(material, version=version, signed=signed))
     parts = _parts(material)
-    about = Sheet("What was compared", ("", ""), tuple((Cell(a), Cell(b)) for a, b in _facts(material)), words=2)
+    about = Sheet(
+        "What was compared",
+        ("", ""),
+        tuple((Cell(a), Cell(b)) for a, b in _facts(material)),
+        words=2,
+    )
     chosen = [part for part in parts if part.brief]
     sheets = [about]
     for part in chosen:
@@ -48,7 +55,13 @@ def _parts(material: Material) -> list[Section]:
 
 def _facts(material: Material) -> list[tuple[str, str]]:
     """Return facts about the comparison: (name, text)."""
-    flagged = {flag for row in material.results for result in row for flags in result.flags for flag in flags}
+    flagged = {
+        flag
+        for row in material.results
+        for result in row
+        for flags in result.flags
+        for flag in flags
+    }
     facts = [
         ("systems", ", ".join(material.names)),
         ("metrics", ", ".join(material.metrics)),
@@ -60,9 +73,20 @@ def _facts(material: Material) -> list[tuple[str, str]]:
         judged_count, output_count = int(np.isfinite(material.human).sum()), material.human.size
         column_name = "" if material.human_name == HUMAN else f"{material.human_name}, for "
         facts.append(
-            (HUMAN, f"{column_name}{judged_count if judged_count < output_count else 'all'} of {output_count} outputs")
+            (
+                HUMAN,
+                f"{column_name}{judged_count if judged_count < output_count else 'all'} of "
+                f"{output_count} outputs",
+            )
         )
-    return [*facts, *([("unusual", " ".join(describe_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
+    return [
+        *facts,
+        *(
+            [("unusual", " ".join(describe_flag(flag) for flag in sorted(flagged)))]
+            if flagged
+            else []
+        ),
+    ]
 
 
 def _title(material: Material) -> str:
@@ -70,18 +94,29 @@ def _title(material: Material) -> str:
         return material.title
     count = len(material.systems)
     system_names = listed(material.names) if count <= 3 else f"{count} systems"
-    metrics = listed(material.metrics) if len(material.metrics) <= 4 else f"{len(material.metrics)} metrics"
+    metrics = (
+        listed(material.metrics)
+        if len(material.metrics) <= 4
+        else f"{len(material.metrics)} metrics"
+    )
     return f"{system_names} by {metrics}"
 
 
 def report_content(material: Material, *, version: str, signed: Callable[[str], str] = str) -> str:
-    """Return the content of a report without title, style, script and segments, for the page of the service."""
+    """Return the content of a report without title, style, script and segments, for the page of the
+    service.
+    """
     parts = _parts(material)
     lead = material.comparison.told or [_told_alone(material)]
-    links = [*((part.key, part.title) for part in parts), ("segments", "Segments"), ("made", "How it was made")]
+    links = [
+        *((part.key, part.title) for part in parts),
+        ("segments", "Segments"),
+        ("made", "How it was made"),
+    ]
     content = [
         *(f'<p class="lead">{safe(line)}</p>' for line in lead),
-        '<nav class="parts" aria-label="Parts">' + "".join(f'<a href="#{key}">{safe(name)}</a>' for key, name in links),
+        '<nav class="parts" aria-label="Parts">'
+        + "".join(f'<a href="#{key}">{safe(name)}</a>' for key, name in links),
         "</nav>",
         *(_section(part) for part in parts),
         browser_of(material).html(),
@@ -96,7 +131,10 @@ def _told_alone(material: Material) -> str:
         f"{name} {with_minus(cell.short)} {with_minus(cell.short_detail)}"
         for name, cell in ((standings.label, standings.cell(0)) for standings in material.standings)
     ]
-    return f"{material.names[0][:1].upper()}{material.names[0][1:]}: {listed(scores)} on {material.items} segments."
+    return (
+        f"{material.names[0][:1].upper()}{material.names[0][1:]}: {listed(scores)} on "
+        f"{material.items} segments."
+    )
 
 
 def report_style() -> str:
@@ -105,7 +143,9 @@ def report_style() -> str:
 
 
 def report_page(material: Material, content: str) -> str:
-    """Return the document around the content of a report: with its title, style, script and segments."""
+    """Return the document around the content of a report: with its title, style, script and
+    segments.
+    """
     title = _title(material)
     end = "<footer>This file loads nothing from elsewhere.</footer>"
     body = fragment(f"<h1>{safe(title)}</h1>\n{content}\n{end}", report_style())
@@ -121,7 +161,11 @@ def _section(part: Section) -> str:
     tables = "\n".join(f"<div>{_titled(sheet)}</div>" for sheet in part.sheets)
     charts = f'<div class="charts">{"".join(part.charts)}</div>' if part.charts else ""
     rest = "\n".join(_titled(sheet) for sheet in part.folded)
-    more = f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>" if part.folded else ""
+    more = (
+        f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>"
+        if part.folded
+        else ""
+    )
     return (
         f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
         f'<h2 id="{part.key}-title">{safe(part.title)}</h2>\n'
@@ -138,13 +182,15 @@ def _made(material: Material, version: str, signed: Callable[[str], str]) -> str
     lines = list(dict.fromkeys(str(result.signature) for row in material.results for result in row))
     side = "REFERENCES" if material.referenced else "SOURCE"
     facts = "".join(
-        f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>' for a, b in _facts(material)
+        f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>'
+        for a, b in _facts(material)
     )
     return (
         '<section id="made" aria-labelledby="made-title"><h2 id="made-title">How it was made</h2>\n'
         '<div class="scroll" tabindex="0" role="region" aria-label="What was compared">'
         f"<table><tbody>{facts}</tbody></table></div>\n"
-        "<p>A signature names everything that a score depends on: metric, settings, model, corpus statistics and "
+        "<p>A signature names everything that a score depends on: metric, settings, model, corpus "
+        "statistics and "
         "version.</p>\n"
         f"{html_signatures([(line, signed(line)) for line in lines])}\n"
         f"<p>This command computes the scores again. Put the name of your file for {side}.</p>\n"
@@ -158,7 +204,10 @@ def command_of(material: Material, signed: Callable[[str], str]) -> str:
     texts = " ".join(f"-t {shlex.quote(name)}" for name in material.systems)
     side = "-r REFERENCES" if material.referenced else "-s SOURCE"
     lines = dict.fromkeys(str(row[0].signature) for row in material.results)
-    return f"monge score {texts} {side} --ci {' '.join(f'--signature {shlex.quote(signed(line))}' for line in lines)}"
+    return (
+        f"monge score {texts} {side} --ci "
+        f"{' '.join(f'--signature {shlex.quote(signed(line))}' for line in lines)}"
+    )
 
 
 def _human(score: float) -> float | None:
@@ -175,12 +224,21 @@ def payload(material: Material) -> dict[str, Any]:
         **browser_of(material).description,
         "ids": [segment.id for segment in first],
         "references": [list(segment.references) for segment in first],
-        "sources": [source or "" for source in sources] if any(source is not None for source in sources) else None,
+        "sources": [source or "" for source in sources]
+        if any(source is not None for source in sources)
+        else None,
         "hypotheses": [[segment.hypothesis for segment in rows] for rows in material.segments],
-        "scores": [[[round(float(x) * 10_000) for x in result.segments] for result in row] for row in material.results],
+        "scores": [
+            [[round(float(x) * 10_000) for x in result.segments] for result in row]
+            for row in material.results
+        ],
         "against": [rows if any(any(winners) for winners in rows) else None for rows in won],
-        "flags": {f"{s},{item}": flags for (s, item), flags in described_flags(material.results).items()},
-        "human": None if material.human is None else [[_human(float(x)) for x in row] for row in material.human],
+        "flags": {
+            f"{s},{item}": flags for (s, item), flags in described_flags(material.results).items()
+        },
+        "human": None
+        if material.human is None
+        else [[_human(float(x)) for x in row] for row in material.human],
         "explained": list(material.explained),
         "plans": material.plans,
     }

@@ -1,4 +1,6 @@
-"""Figures of an evaluation: distributions, inter-metric correlations, scatter, bars with intervals."""
+"""Figures of an evaluation: distributions, inter-metric correlations, scatter, bars with
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def evaluation_figures(evaluation: Evaluation, directory: Path, *, form: str = "
     for dataset, scored in evaluation.pools:
         stem = f"{dataset.dataset}-{_stem(dataset.judgement)}" if several else dataset.dataset
         if dataset.kind == "scores":
-            written.append(distributions(dataset, scored, directory / f"{stem}-distributions.{form}"))
+            written.append(
+                distributions(dataset, scored, directory / f"{stem}-distributions.{form}")
+            )
             written.append(scatter(dataset, scored, directory / f"{stem}-scatter.{form}"))
         if len(scored) > 1:
             written.append(heat_map(dataset, scored, directory / f"{stem}-metrics.{form}"))
@@ -42,7 +46,9 @@ def evaluation_figures(evaluation: Evaluation, directory: Path, *, form: str = "
 
 
 def agreement_dots(evaluation: Evaluation) -> list[str]:
-    """Draw the figures of an evaluation, one per table: the mean of every metric with its interval, best first."""
+    """Draw the figures of an evaluation, one per table: the mean of every metric with its interval,
+    best first.
+    """
     charts = []
     for table in evaluation.tables:
         sign = -1 if higher_is_better(table[0].statistic) else 1
@@ -57,7 +63,10 @@ def agreement_dots(evaluation: Evaluation) -> list[str]:
         if not rows:
             continue
         mean = "mean " * (len(table[0].groups) > 1)
-        title = f"Agreement with {table[0].judgement}: {mean}{directed(table[0].statistic)}, {table[0].level} level"
+        title = (
+            f"Agreement with {table[0].judgement}: {mean}{directed(table[0].statistic)}, "
+            f"{table[0].level} level"
+        )
         hollow = "; hollow: significantly worse than the best" if len(table) > 1 else ""
         charts.append(dots(title, rows, f"{directed(table[0].statistic)}{hollow}"))
     return charts
@@ -74,14 +83,20 @@ def evaluation_charts(evaluation: Evaluation) -> list[str]:
             continue
         human, metrics = _pooled(dataset, scored)
         charts.append(
-            f"<p>Each metric against {safe(dataset.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
-            "is a standard deviation above it, higher is better. Left of each pair: every text; the stronger a "
-            "square, the more of them. Right, calibration: the texts in equal parts from low to high score, and "
-            "the mean judgement in each part with its 95% interval. With a good metric the line rises all the way.</p>"
+            f"<p>Each metric against {safe(dataset.judgement)}. Both are standardised in their "
+            f"group: 0 is the mean, 1 "
+            "is a standard deviation above it, higher is better. Left of each pair: every text; "
+            "the stronger a "
+            "square, the more of them. Right, calibration: the texts in equal parts from low to "
+            "high score, and "
+            "the mean judgement in each part with its 95% interval. With a good metric the line "
+            "rises all the way.</p>"
         )
         for variant_scores, values in zip(scored, metrics, strict=True):
             names = variant_scores.label, dataset.judgement
-            scatter_chart = density(f"{variant_scores.label} and {dataset.judgement}", values, human, names)
+            scatter_chart = density(
+                f"{variant_scores.label} and {dataset.judgement}", values, human, names
+            )
             title = f"{variant_scores.label}, calibration"
             charts.append(both(scatter_chart, steps(title, calibration(values, human), names)))
     return charts
@@ -98,7 +113,9 @@ def _standardised(values: Array) -> Array:
 
 
 def _pooled(dataset: Judged, scored: Sequence[VariantScores]) -> tuple[Array, list[Array]]:
-    """Return human scores and those of every metric, higher for better, standardised in each group and pooled."""
+    """Return human scores and those of every metric, higher for better, standardised in each group
+    and pooled.
+    """
     human: list[Array] = []
     metrics: list[list[Array]] = [[] for _ in scored]
     for name, group in dataset.groups.items():
@@ -115,14 +132,29 @@ def distributions(dataset: Judged, scored: Sequence[VariantScores], path: Path) 
     human, metrics = _pooled(dataset, scored)
     low, high = human <= np.quantile(human, SHARE), human >= np.quantile(human, 1 - SHARE)
     rows, columns = grid(len(scored))
-    with figure(path, width=2.6 * columns, height=2.1 * rows + 0.4, rows=rows, columns=columns) as axes:
-        for panel, variant_scores, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
+    with figure(
+        path, width=2.6 * columns, height=2.1 * rows + 0.4, rows=rows, columns=columns
+    ) as axes:
+        for panel, variant_scores, values in zip(
+            blank(axes, len(scored)), scored, metrics, strict=True
+        ):
             first, last = np.quantile(values, [0.005, 0.995])
             edges = np.linspace(float(first), float(last), 31)
             for chosen, colour, label in ((low, ORANGE, "rated low"), (high, BLUE, "rated high")):
-                panel.hist(values[chosen], edges, density=True, histtype="stepfilled", alpha=0.35, color=colour)
-                panel.hist(values[chosen], edges, density=True, histtype="step", color=colour, label=label)
-                panel.axvline(float(values[chosen].mean()), color=colour, linewidth=1, linestyle=":")
+                panel.hist(
+                    values[chosen],
+                    edges,
+                    density=True,
+                    histtype="stepfilled",
+                    alpha=0.35,
+                    color=colour,
+                )
+                panel.hist(
+                    values[chosen], edges, density=True, histtype="step", color=colour, label=label
+                )
+                panel.axvline(
+                    float(values[chosen].mean()), color=colour, linewidth=1, linestyle=":"
+                )
             panel.set_title(variant_scores.label)
             panel.set_yticks([])
             panel.set_xlabel("score (standardised)")
@@ -136,9 +168,21 @@ def scatter(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Pat
     step = max(1, -(-len(human) // MOST_POINTS))
     rows, columns = grid(len(scored))
     with figure(path, width=2.6 * columns, height=2.5 * rows, rows=rows, columns=columns) as axes:
-        for panel, variant_scores, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
-            panel.scatter(human[::step], values[::step], s=4, color=BLUE, alpha=0.3, linewidths=0, rasterized=True)
-            r = float((human @ values) / np.sqrt((human @ human) * max(float(values @ values), 1e-300)))
+        for panel, variant_scores, values in zip(
+            blank(axes, len(scored)), scored, metrics, strict=True
+        ):
+            panel.scatter(
+                human[::step],
+                values[::step],
+                s=4,
+                color=BLUE,
+                alpha=0.3,
+                linewidths=0,
+                rasterized=True,
+            )
+            r = float(
+                (human @ values) / np.sqrt((human @ human) * max(float(values @ values), 1e-300))
+            )
             ends = np.array([human.min(), human.max()])
             panel.plot(ends, r * ends, color=ORANGE, linewidth=1.2)
             panel.set_title(f"{variant_scores.label}  r = {r:.3f}")
@@ -165,7 +209,13 @@ def heat_map(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Pa
         panel.tick_params(length=0)
         for (i, j), value in np.ndenumerate(matrix):
             panel.text(
-                j, i, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK, fontsize=8
+                j,
+                i,
+                f"{value:.2f}",
+                ha="center",
+                va="center",
+                color="white" if value > 0.6 else INK,
+                fontsize=8,
             )
         panel.set_title(f"{dataset.dataset}: correlation of metrics")
     return path
@@ -182,16 +232,22 @@ def _mean_pearson(first: VariantScores, second: VariantScores) -> float:
 
 
 def bars(table: Sequence[Agreement], path: Path) -> Path:
-    """Return the mean of every metric with its interval; the best and those tied with it in full colour."""
+    """Return the mean of every metric with its interval; the best and those tied with it in full
+    colour.
+    """
     with figure(path, width=1.6 + 0.9 * len(table), height=3.0) as axes:
         panel = axes[0, 0]
         for place, agreement in enumerate(table):
             mean = agreement.mean
-            panel.bar(place, mean.value, color=SERIES[0], alpha=0.9 if mean.mark else 0.45, width=0.65)
+            panel.bar(
+                place, mean.value, color=SERIES[0], alpha=0.9 if mean.mark else 0.45, width=0.65
+            )
             if mean.low is not None and mean.high is not None:
                 reach = [[max(mean.value - mean.low, 0)], [max(mean.high - mean.value, 0)]]
                 panel.errorbar(place, mean.value, yerr=reach, color=INK, capsize=3, linewidth=1)
-        panel.set_xticks(range(len(table)), [agreement.label for agreement in table], rotation=30, ha="right")
+        panel.set_xticks(
+            range(len(table)), [agreement.label for agreement in table], rotation=30, ha="right"
+        )
         panel.set_ylabel(directed(table[0].statistic))
         panel.axhline(0, color=SOFT, linewidth=0.8)
         panel.set_title(f"{table[0].dataset}: agreement with {table[0].judgement}")

@@ -1,4 +1,6 @@
-"""What a report is made of: scores of systems by metrics on the same items, their texts, tests, plans, human scores."""
+"""What a report is made of: scores of systems by metrics on the same items, their texts, tests,
+plans, human scores.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,21 @@ from monge.types.flags import describe_flag
 HUMAN = "human scores"
 """What the scores of people are called where the user gave no name."""
 PLANS = 15_000
-"""So many plans are carried, of the segments that tell most; all of them where there are no more."""
+"""So many plans are carried, of the segments that tell most; all of them where there are no
+more.
+"""
 ROOM = 2_400_000
 """Bytes that plans may take in a page; of long texts fewer plans are carried."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Results metric by metric [metrics][systems] on the same items, and the segments [systems][items] behind them.
+    """Results metric by metric [metrics][systems] on the same items, and the segments
+    [systems][items] behind them.
 
-    `human` are human scores [systems, items], NaN where people gave none. `plans` are those of `explained` items,
-    [place][system][metric], as `compact` writes them; `notes` say what is not shown and why.
+    `human` are human scores [systems, items], NaN where people gave none. `plans` are those of
+    `explained` items, [place][system][metric], as `compact` writes them; `notes` say what is not
+    shown and why.
     """
 
     metrics: tuple[str, ...]
@@ -93,9 +99,13 @@ class Material:
 
     @cached_property
     def ranks(self) -> Array:
-        """[metrics, systems, items]: where a score stands among all of its metric, from 0 (worst) to 1 (best)."""
+        """[metrics, systems, items]: where a score stands among all of its metric, from 0 (worst)
+        to 1 (best).
+        """
         flat = self.better.reshape(len(self.metrics), -1)
-        places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(np.float64)
+        places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(
+            np.float64
+        )
         places += np.stack([np.searchsorted(np.sort(row), row, "right") - 1 for row in flat])
         ranks: Array = (places / max(2 * (flat.shape[1] - 1), 1)).reshape(self.better.shape)
         return ranks
@@ -108,11 +118,13 @@ class Material:
 
     @cached_property
     def difference(self) -> Array:
-        """[items]: by how much of a metric's spread the best and the worst system differ, the largest over metrics."""
+        """[items]: by how much of a metric's spread the best and the worst system differ, the
+        largest over metrics.
+        """
         spread = self.better.std(axis=(1, 2), keepdims=True)
-        differences: Array = ((self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]).max(
-            0
-        )
+        differences: Array = (
+            (self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]
+        ).max(0)
         return differences
 
 
@@ -124,7 +136,8 @@ def gathered(
     human: GivenScores | None = None,
     comparison: Comparison | None = None,
 ) -> Material:
-    """Return the material of results of the same items; raises where systems have different ones or texts are missing.
+    """Return the material of results of the same items; raises where systems have different ones or
+    texts are missing.
 
     `comparison` is that of the same results, where it has been made already.
     """
@@ -136,13 +149,22 @@ def gathered(
     by_place = {(result.metric, result.system): result for result in results}
     missing = next(((m, s) for m in metrics for s in systems if (m, s) not in by_place), None)
     if missing is not None or len(by_place) < len(results):
-        problem = f"{missing[0]} of {missing[1]} is missing" if missing else "a metric and system stands twice"
+        problem = (
+            f"{missing[0]} of {missing[1]} is missing"
+            if missing
+            else "a metric and system stands twice"
+        )
         raise DataError(f"a report needs every metric for every system once: {problem}")
     rows = aligned(segments) if len(systems) > 1 else by_system
-    grid = tuple(tuple(_ordered(by_place[metric, system], rows[system]) for system in systems) for metric in metrics)
+    grid = tuple(
+        tuple(_ordered(by_place[metric, system], rows[system]) for system in systems)
+        for metric in metrics
+    )
     if comparison is None and len(systems) > 1:
         flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
-        comparison = compare_results([(name, name) for name in metrics], flat, resampling=resampling)
+        comparison = compare_results(
+            [(name, name) for name in metrics], flat, resampling=resampling
+        )
     elif comparison is None:
         alone = tuple(one_system(row[0], resampling) for row in grid)
         comparison = Comparison(alone, replace(resampling, test="bootstrap"))
@@ -162,7 +184,9 @@ def gathered(
 
 
 def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
-    """Describe the flags of each output, by place of its system and item; results are [metrics][systems]."""
+    """Describe the flags of each output, by place of its system and item; results are
+    [metrics][systems].
+    """
     by_output: dict[tuple[int, int], list[str]] = {}
     for row in results:
         for s, result in enumerate(row):
@@ -180,7 +204,9 @@ def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
         return result
     places = {name: k for k, name in enumerate(result.ids)}
     if len(places) != len(ids) or any(name not in places for name in ids):
-        raise DataError(f"{result.metric} of {result.system}: its segments are not those of the texts")
+        raise DataError(
+            f"{result.metric} of {result.system}: its segments are not those of the texts"
+        )
     order = [places[name] for name in ids]
     return replace(
         result,
@@ -189,7 +215,9 @@ def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
         ids=tuple(ids),
         references=result.references[order],
         flags=tuple(result.flags[k] for k in order),
-        pooled=None if result.pooled is None else replace(result.pooled, statistics=result.pooled.statistics[order]),
+        pooled=None
+        if result.pooled is None
+        else replace(result.pooled, statistics=result.pooled.statistics[order]),
     )
 
 
@@ -200,15 +228,25 @@ Load = Callable[[str], tuple[api.Metric, dict[str, str]]]
 
 Progress = Callable[[int, int], None]
 """Is told how many plans are made, and of how many."""
-FindPlans = Callable[[api.Metric, Sequence[Segment], Sequence[Segment], dict[str, str] | None], Plans]
-"""A metric, all segments, those whose plans are wanted and the digests to meet -> place among them and plan."""
+FindPlans = Callable[
+    [api.Metric, Sequence[Segment], Sequence[Segment], dict[str, str] | None], Plans
+]
+"""A metric, all segments, those whose plans are wanted and the digests to meet -> place among them
+and plan.
+"""
 
 
 def _transported(
-    metric: api.Metric, segments: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
+    metric: api.Metric,
+    segments: Sequence[Segment],
+    rows: Sequence[Segment],
+    expect: dict[str, str] | None,
 ) -> Plans:
     expected = None if expect is None else [expect]
-    return ((place, plan) for _, place, plan in api.transported_segments([metric], segments, [rows], expect=expected))
+    return (
+        (place, plan)
+        for _, place, plan in api.transported_segments([metric], segments, [rows], expect=expected)
+    )
 
 
 def with_plans(
@@ -221,17 +259,21 @@ def with_plans(
     progress: Progress = lambda done, total: None,
     remedy: str = " (--plans N changes how many)",
 ) -> Material:
-    """Return the material with the plans of as many items as `most` plans allow: those that tell most.
+    """Return the material with the plans of as many items as `most` plans allow: those that tell
+    most.
 
-    `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot be had, or moves
-    nothing, has no plans, and a note says why. `remedy` ends the note that not all items have plans.
+    `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot
+    be had, or moves nothing, has no plans, and a note says why. `remedy` ends the note that not all
+    items have plans.
     """
     metrics, notes = _movers(material, load, replay)
     if not metrics or most <= 0:
         return replace(material, notes=(*material.notes, *notes))
     count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
     chosen = telling(material, count)
-    plans: list[list[list[Any]]] = [[[None] * len(material.metrics) for _ in material.systems] for _ in chosen]
+    plans: list[list[list[Any]]] = [
+        [[None] * len(material.metrics) for _ in material.systems] for _ in chosen
+    ]
     names: dict[str, tuple[str, ...]] = {}
     segments = [row for rows in material.segments for row in rows]
     done, total = 0, len(metrics) * len(material.systems) * len(chosen)
@@ -249,7 +291,8 @@ def with_plans(
     kept_items = _fitting(material, chosen, plans)
     if len(kept_items) < material.items:
         notes.append(
-            f"Words are marked and plans can be opened in {len(kept_items)} of the {material.items} segments: those "
+            f"Words are marked and plans can be opened in {len(kept_items)} of the "
+            f"{material.items} segments: those "
             "in which "
             f"systems differ or metrics disagree most, and an even sample of the rest{remedy}."
         )
@@ -265,13 +308,17 @@ def with_plans(
 def _movers(
     material: Material, load: Mapping[str, api.Metric] | None, replay: Load | None
 ) -> tuple[list[tuple[int, api.Metric, dict[str, str] | None]], list[str]]:
-    """Return the metrics that move words, with place and expected digests, and notes on the others."""
+    """Return the metrics that move words, with place and expected digests, and notes on the
+    others.
+    """
     metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
     notes = []
     for k, label in enumerate(material.metrics):
         line = str(material.results[k][0].signature)
         try:
-            loaded, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
+            loaded, expect = (
+                (load[label], None) if load is not None else (replay or api.replay)(line)
+            )
         except MongeError as error:
             notes.append(f"{label}: its plans are not shown ({error})")
             continue
@@ -281,7 +328,9 @@ def _movers(
 
 
 def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
-    """Return the places of the chosen items whose plans fit into a page: all, or those in which systems differ most."""
+    """Return the places of the chosen items whose plans fit into a page: all, or those in which
+    systems differ most.
+    """
     size = len(packed(plans))
     if size <= ROOM:
         return list(range(len(chosen)))
@@ -305,7 +354,9 @@ def _against(material: Material, k: int, system: int, item: int) -> Segment:
 
 
 def telling(material: Material, count: int) -> list[int]:
-    """Choose items: half by the difference between systems, a quarter by disagreement, the rest evenly."""
+    """Choose items: half by the difference between systems, a quarter by disagreement, the rest
+    evenly.
+    """
     if count >= material.items:
         return list(range(material.items))
     chosen: dict[int, None] = {}

@@ -16,7 +16,9 @@ from monge.types.table import Cell, Sheet, Span
 
 
 def human(material: Material) -> Section:
-    """Return the section on metrics against human scores: agreement, scatter and calibration charts."""
+    """Return the section on metrics against human scores: agreement, scatter and calibration
+    charts.
+    """
     assert material.human is not None
     sign = 1.0 if material.human_higher else -1.0
     has_score = np.isfinite(material.human)
@@ -26,57 +28,93 @@ def human(material: Material) -> Section:
         metric_scores = material.better[k][has_score]
         values = [agreement(metric_scores, people), _tau(metric_scores, people)]
         r, tau = (Cell(dashed(value, 3)) for value in values)
-        rows.append((Cell(name), r, _sure(material, has_score, metric_scores, people, values[0]), tau))
-        names = directed(material, k), material.human_name if material.human_higher else f"−{material.human_name}"
+        rows.append(
+            (Cell(name), r, _sure(material, has_score, metric_scores, people, values[0]), tau)
+        )
+        names = (
+            directed(material, k),
+            material.human_name if material.human_higher else f"−{material.human_name}",
+        )
         scatter_chart = density(f"{name}, r = {dashed(values[0])}", metric_scores, people, names)
-        charts.append(both(scatter_chart, steps(f"{name}, calibration", calibration(metric_scores, people), names)))
+        charts.append(
+            both(
+                scatter_chart,
+                steps(f"{name}, calibration", calibration(metric_scores, people), names),
+            )
+        )
     head = ("metric", "Pearson's r", "interval of r", "Kendall's tau")
     sheet = Sheet(f"Agreement with {material.human_name}", head, tuple(rows))
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
     count = f"{people.size}" if has_score.all() else f"{people.size} of the {has_score.size}"
     those = "" if has_score.all() else ", those that people judged,"
     sentences = [
-        f"{count} outputs of {systems}{those} together. Left of each pair: every output; the stronger a square's "
-        "colour, the more of them. Right, calibration: the outputs in equal parts from low to high score, "
-        f"and the mean of {material.human_name} in each part with its 95% interval. With a good metric the line rises "
+        f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
+        f"stronger a square's "
+        "colour, the more of them. Right, calibration: the outputs in equal parts from low to high "
+        "score, "
+        f"and the mean of {material.human_name} in each part with its 95% interval. With a good "
+        f"metric the line rises "
         "all the way.",
     ]
     if len(material.metrics) > 1:
         sentences.append(
-            "Where the intervals of r overlap much, the order of the metrics may be chance; monge evaluate tests it."
+            "Where the intervals of r overlap much, the order of the metrics may be chance; monge "
+            "evaluate tests it."
         )
     if len(material.systems) > 1 and not (has_score == has_score[0]).all():
-        sentences.append("Systems were judged on different segments: a higher mean can come from easier segments.")
+        sentences.append(
+            "Systems were judged on different segments: a higher mean can come from easier "
+            "segments."
+        )
     sheets = sheet, _means_of_people(material, has_score, sign)
-    return Section("human", f"Against {material.human_name}", tuple(sentences), sheets, charts=tuple(charts))
+    return Section(
+        "human", f"Against {material.human_name}", tuple(sentences), sheets, charts=tuple(charts)
+    )
 
 
-def _sure(material: Material, has_score: Array, metric: Array, people: Array, r: float | None) -> Cell:
-    """Return the interval of Pearson's r, over resamples of the segments: outputs of one segment are drawn together."""
+def _sure(
+    material: Material, has_score: Array, metric: Array, people: Array, r: float | None
+) -> Cell:
+    """Return the interval of Pearson's r, over resamples of the segments: outputs of one segment
+    are drawn together.
+    """
     how = material.comparison.resampling
     if r is None:
         return Cell("–")
     x, y = ((scores - scores.mean()) / scores.std() for scores in (metric, people))
     by_item = np.zeros((material.items, 6))
-    np.add.at(by_item, np.nonzero(has_score)[1], np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1))
+    np.add.at(
+        by_item,
+        np.nonzero(has_score)[1],
+        np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1),
+    )
     counts = draw_counts(np.arange(material.items), resamples=how.resamples, seed=how.seed)
     n, sx, sy, xx, yy, xy = (counts.T @ by_item).T
-    with np.errstate(invalid="ignore", divide="ignore"):  # a resample in which all scores are equal has no r
+    with np.errstate(
+        invalid="ignore", divide="ignore"
+    ):  # a resample in which all scores are equal has no r
         draws = (n * xy - sx * sy) / np.sqrt((n * xx - sx**2) * (n * yy - sy**2))
     ends = percentiles(np.where(np.isfinite(draws), draws, np.nan), how.confidence)
     return Cell("–") if ends is None else Cell("", span(*ends, 3), span=Span(ends[0], r, ends[1]))
 
 
 def _means_of_people(material: Material, has_score: Array, sign: float) -> Sheet:
-    """Return the mean human score of each system over the outputs that have one, with its interval, best first."""
+    """Return the mean human score of each system over the outputs that have one, with its interval,
+    best first.
+    """
     assert material.human is not None
     how = material.comparison.resampling
     means: dict[int, Interval] = {}
     for k, is_judged in enumerate(has_score):
         if is_judged.any():
             scores = material.human[k][is_judged][None]
-            means[k] = bootstrap_means(scores, level=how.confidence, resamples=how.resamples, seed=how.seed)[0]
-    order = sorted(range(len(has_score)), key=lambda k: (k not in means, -sign * means[k].value if k in means else 0.0))
+            means[k] = bootstrap_means(
+                scores, level=how.confidence, resamples=how.resamples, seed=how.seed
+            )[0]
+    order = sorted(
+        range(len(has_score)),
+        key=lambda k: (k not in means, -sign * means[k].value if k in means else 0.0),
+    )
     digits = supported_digits((mean.low, mean.high) for mean in means.values())
     is_partial = not has_score.all()
     rows = []
@@ -89,7 +127,12 @@ def _means_of_people(material: Material, has_score: Array, sign: float) -> Sheet
             interval = Span(mean.low, mean.value, mean.high)
             cells = [
                 Cell(number(mean.value), short=decimals(mean.value, digits)),
-                Cell("", span(mean.low, mean.high, 4), span=interval, short_detail=span(mean.low, mean.high, digits)),
+                Cell(
+                    "",
+                    span(mean.low, mean.high, 4),
+                    span=interval,
+                    short_detail=span(mean.low, mean.high, digits),
+                ),
             ]
         rows.append((name, *count, *cells))
     head = ("system", *(["outputs judged"] if is_partial else []), "mean", "interval")
@@ -103,8 +146,12 @@ def _tau(first: Array, second: Array) -> float | None:
         return None
 
 
-def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
-    """Return the mean metric score, and the mean human score with its interval, in equal parts by metric score."""
+def calibration(
+    metric: Array, people: Array, parts: int = 10
+) -> list[tuple[float, float, float, float]]:
+    """Return the mean metric score, and the mean human score with its interval, in equal parts by
+    metric score.
+    """
     order = np.argsort(metric, kind="stable")
     points = []
     for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):

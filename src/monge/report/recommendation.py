@@ -1,4 +1,6 @@
-"""A figure of a recommendation: agreement with people against cost, with the front that nothing beats."""
+"""A figure of a recommendation: agreement with people against cost, with the front that nothing
+beats.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,24 @@ SECONDS = "seconds for 1,000 pairs, one thread"
 
 
 def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
-    """Return a panel a task: seconds per 1,000 pairs (logarithmic) against the mean rank, a point per metric.
+    """Return a panel a task: seconds per 1,000 pairs (logarithmic) against the mean rank, a point
+    per metric.
 
-    Grey points count words and characters, blue ones compare vectors; the line joins the metrics that no other one
-    beats in both.
+    Grey points count words and characters, blue ones compare vectors; the line joins the metrics
+    that no other one beats in both.
     """
     rows, columns = grid(len(recommendations), 2)
     wide = 6.2 if len(recommendations) == 1 else 4.2 * columns
     with figure(
-        path, width=wide, height=(3.8 if len(recommendations) == 1 else 3.0 * rows), rows=rows, columns=columns
+        path,
+        width=wide,
+        height=(3.8 if len(recommendations) == 1 else 3.0 * rows),
+        rows=rows,
+        columns=columns,
     ) as axes:
-        for panel, recommendation in zip(blank(axes, len(recommendations)), recommendations, strict=True):
+        for panel, recommendation in zip(
+            blank(axes, len(recommendations)), recommendations, strict=True
+        ):
             _panel(panel, recommendation)
         axes[0, 0].set_ylabel("mean rank by agreement with people")
         axes[0, 0].figure.legend(*_key(axes), loc="outside lower center", ncols=3)
@@ -38,14 +47,17 @@ def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
 
 
 def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
-    """Return the figures of a recommendation's page, one per task: mean rank by agreement with people against seconds.
+    """Return the figures of a recommendation's page, one per task: mean rank by agreement with
+    people against seconds.
 
     Metrics on the front are named, and the one to take is a large dot.
     """
     charts = []
     for recommendation in recommendations:
         priced = [
-            (candidate.cost.seconds, candidate) for candidate in recommendation.candidates if candidate.cost is not None
+            (candidate.cost.seconds, candidate)
+            for candidate in recommendation.candidates
+            if candidate.cost is not None
         ]
         marks = [
             Mark(
@@ -61,13 +73,19 @@ def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
             recommendation.ahead,
             None if recommendation.ahead is None else recommendation.cost_of(recommendation.ahead),
         )
-        if tuned is not None and cost is not None:  # above every plain metric on the data that they share
+        if (
+            tuned is not None and cost is not None
+        ):  # above every plain metric on the data that they share
             marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
         if marks:
-            title, up = f"{recommendation.task}: agreement against cost", "mean rank (1 agrees best with people)"
+            title, up = (
+                f"{recommendation.task}: agreement against cost",
+                "mean rank (1 agrees best with people)",
+            )
             charts.append(scatter_plot(title, marks, SECONDS, up, alone=len(recommendations) == 1))
     legend = (
-        "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count words and characters; "
+        "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count "
+        "words and characters; "
         "named are the metrics that no other beats in both, and a large dot is the one to take."
     )
     return [*charts, f'<p class="soft"><small>{safe(legend)}</small></p>']
@@ -89,11 +107,22 @@ def _panel(panel: Any, recommendation: Recommendation) -> None:
         for candidate in recommendation.candidates
         if candidate.cost is not None
     ]
-    for lexical, colour, label in ((True, SOFT, "counts words, characters"), (False, BLUE, "compares vectors")):
-        points = [(cost, rank) for cost, rank, candidate in priced if (candidate.metric in LEXICAL) is lexical]
+    for lexical, colour, label in (
+        (True, SOFT, "counts words, characters"),
+        (False, BLUE, "compares vectors"),
+    ):
+        points = [
+            (cost, rank)
+            for cost, rank, candidate in priced
+            if (candidate.metric in LEXICAL) is lexical
+        ]
         if points:
-            panel.scatter(*zip(*points, strict=True), s=20, color=colour, alpha=0.8, linewidths=0, label=label)
-    front = sorted((cost, rank, candidate.metric) for cost, rank, candidate in priced if candidate.front)
+            panel.scatter(
+                *zip(*points, strict=True), s=20, color=colour, alpha=0.8, linewidths=0, label=label
+            )
+    front = sorted(
+        (cost, rank, candidate.metric) for cost, rank, candidate in priced if candidate.front
+    )
     panel.step([point[0] for point in front], [point[1] for point in front], where="post",
                color=SOFT, linewidth=1, zorder=0,
                label="nothing is better for less")  # fmt: skip
@@ -116,30 +145,47 @@ _PLACES = [
 
 
 def _name(panel: Any, recommendation: Recommendation) -> None:
-    """Write the names of the metrics on the front, each in the first place where it meets no other and no point."""
+    """Write the names of the metrics on the front, each in the first place where it meets no other
+    and no point.
+    """
     priced = [
         (candidate.cost.seconds, candidate.rank, candidate)
         for candidate in recommendation.candidates
         if candidate.cost is not None
     ]
-    dots = panel.transData.transform([(cost, rank) for cost, rank, _ in priced]) * 72 / panel.figure.dpi
+    dots = (
+        panel.transData.transform([(cost, rank) for cost, rank, _ in priced])
+        * 72
+        / panel.figure.dpi
+    )
     placed_boxes: list[tuple[float, float, float, float]] = []
     edge = panel.transAxes.transform([(0, 0), (1, 1)]) * 72 / panel.figure.dpi
-    for (cost, rank, candidate), (x, y) in sorted(zip(priced, dots.tolist(), strict=True), key=lambda pair: pair[0][1]):
+    for (cost, rank, candidate), (x, y) in sorted(
+        zip(priced, dots.tolist(), strict=True), key=lambda pair: pair[0][1]
+    ):
         if not candidate.front:
             continue
         wide = 5.4 * len(candidate.metric)
-        boxes = [(x + dx - wide * (dx < 0), y + dy, x + dx + wide * (dx > 0), y + dy + 9) for dx, dy in _PLACES]
+        boxes = [
+            (x + dx - wide * (dx < 0), y + dy, x + dx + wide * (dx > 0), y + dy + 9)
+            for dx, dy in _PLACES
+        ]
         costs = [_met(box, placed_boxes, dots.tolist(), edge.tolist()) for box in boxes]
         k = costs.index(min(costs))
         dx, dy = _PLACES[k]
         placed_boxes.append(boxes[k])
-        line = {"arrowstyle": "-", "color": SOFT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2} if k > 3 else None
+        line = (
+            {"arrowstyle": "-", "color": SOFT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
+            if k > 3
+            else None
+        )
         panel.annotate(candidate.metric, (cost, rank), xytext=(dx, dy), textcoords="offset points",
                        ha="right" if dx < 0 else "left", va="bottom", arrowprops=line)  # fmt: skip
 
 
-def _met(box: tuple[float, ...], boxes: list[tuple[float, float, float, float]], dots: Any, edge: Any) -> float:
+def _met(
+    box: tuple[float, ...], boxes: list[tuple[float, float, float, float]], dots: Any, edge: Any
+) -> float:
     """Return the penalty of a place: other names count most, then the edge, then points."""
     left, low, right, high = box
     names = sum(left < b[2] and b[0] < right and low < b[3] and b[1] < high for b in boxes)

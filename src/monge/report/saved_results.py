@@ -18,11 +18,16 @@ from monge.types import Result, Segment
 from monge.types.table import Study
 
 _NEAR = 1e-6
-ACCEPTED = "a report is made from what monge score --with-texts, compare, evaluate or sensitivity write with -f json"
+ACCEPTED = (
+    "a report is made from what monge score --with-texts, compare, evaluate or sensitivity "
+    "write with -f json"
+)
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """Return the object of a file of results; None where the file holds something else, such as a table."""
+    """Return the object of a file of results; None where the file holds something else, such as a
+    table.
+    """
     with open_bytes(path) as file:
         raw = file.read()
     if raw.lstrip()[:1] != b"{":
@@ -32,7 +37,9 @@ def read_json(path: str) -> dict[str, Any] | None:
     except ValueError:
         return None  # lines of JSON are a table
     is_monge_document = (
-        isinstance(document, dict) and "monge" in document and ("results" in document or "sensitivity" in document)
+        isinstance(document, dict)
+        and "monge" in document
+        and ("results" in document or "sensitivity" in document)
     )
     return document if is_monge_document else None
 
@@ -48,7 +55,10 @@ def study_of(data: Mapping[str, Any], path: str) -> Study | None:
         if "groups" in first and "statistic" in first:
             return evaluation_of(data)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        message = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {ACCEPTED}"
+        message = (
+            f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); "
+            f"{ACCEPTED}"
+        )
         raise Unreadable(message) from None
     return None
 
@@ -61,14 +71,24 @@ def scores_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Resu
         for row in data["results"]:
             if not row.get("segments") or "hypothesis" not in row["segments"][0]:
                 remedy = f"monge score --with-texts -f json -o {shown(path)}"
-                raise UsageError(f"{shown(path)}: no texts beside the scores; make it with {remedy}")
+                raise UsageError(
+                    f"{shown(path)}: no texts beside the scores; make it with {remedy}"
+                )
             try:
                 result = Result.from_dict(row)
                 for record in row["segments"]:
                     texts = tuple(record["references"]), record["source"]
-                    _put(segments, Segment(str(record["id"]), record["hypothesis"], *texts, system=row["system"]), path)
+                    _put(
+                        segments,
+                        Segment(
+                            str(record["id"]), record["hypothesis"], *texts, system=row["system"]
+                        ),
+                        path,
+                    )
             except (KeyError, TypeError) as error:
-                raise Unreadable(f"{shown(path)}: these results cannot be read (no {error}); {ACCEPTED}") from None
+                raise Unreadable(
+                    f"{shown(path)}: these results cannot be read (no {error}); {ACCEPTED}"
+                ) from None
             results.append(result)
     return [*_pooled(results, list(segments.values()))], list(segments.values())
 
@@ -77,12 +97,14 @@ def _put(segments: dict[tuple[str, str], Segment], segment: Segment, path: str) 
     before = segments.setdefault((segment.system, segment.id), segment)
     if before != segment:
         raise DataError(
-            f"{shown(path)}: segment {segment.id} of {segment.system or 'the system'} has two different texts"
+            f"{shown(path)}: segment {segment.id} of {segment.system or 'the system'} has two "
+            f"different texts"
         )
 
 
 def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Result]:
-    """Return the results, those of corpus scores with the counts that they are made of, which a file does not hold.
+    """Return the results, those of corpus scores with the counts that they are made of, which a
+    file does not hold.
 
     Metrics of words cost little: they are computed again, and must give the same.
     """
@@ -94,13 +116,19 @@ def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Resu
         return list(results)
     new: dict[tuple[str, str], Result] = {}
     for label, metric in again.items():
-        new.update({(label, result.system): result for result in api.score_segments([metric], segments)})
+        new.update(
+            {(label, result.system): result for result in api.score_segments([metric], segments)}
+        )
     for result in results:
         recomputed = new.get((result.metric, result.system))
-        if recomputed is not None and abs(recomputed.score - result.score) > _NEAR * max(1.0, abs(result.score)):
+        if recomputed is not None and abs(recomputed.score - result.score) > _NEAR * max(
+            1.0, abs(result.score)
+        ):
             raise DataError(
-                f"{result.metric} of {result.system or 'the system'}: the file says {result.score}, its texts give "
-                f"{recomputed.score} here; were the texts changed, or is another version of the library installed?"
+                f"{result.metric} of {result.system or 'the system'}: the file says "
+                f"{result.score}, its texts give "
+                f"{recomputed.score} here; were the texts changed, or is another version of the "
+                f"library installed?"
             )
     return [
         result

@@ -29,7 +29,8 @@ MOST_ACROSS = 6
 class Section:
     """A part of a report: its name in the page, a title, sentences, tables and charts (HTML).
 
-    `brief`: the tables that a summary for a paper has; `folded` ones stand behind a click on `more`.
+    `brief`: the tables that a summary for a paper has; `folded` ones stand behind a click on
+    `more`.
     """
 
     key: str
@@ -88,13 +89,18 @@ def ranking(material: Material) -> Section:
             words = standings.name_cell(system_score.system), score_cell, interval_cell
             rows.append((*words, *([Cell(str(system_score.cluster))] if several else [])))
         head = ("system", "score", "interval", *(["cluster"] if several else []))
-        title = f"{_arrow(material, k)}, {standings.of.removesuffix(' of segments')} of {standings.n} segments"
+        title = (
+            f"{_arrow(material, k)}, {standings.of.removesuffix(' of segments')} of "
+            f"{standings.n} segments"
+        )
         sheets.append(Sheet(title, head, tuple(rows), signatures=(standings.signature,)))
     resampling = material.comparison.resampling
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
-        "Bold: the best system. Underlined: several systems share the first place. Systems with the same cluster "
-        f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over all pairs, level "
+        "Bold: the best system. Underlined: several systems share the first place. Systems with "
+        "the same cluster "
+        f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over "
+        f"all pairs, level "
         f"{resampling.alpha:g}). {note}."
     )
     sentences = (*material.comparison.told, how if several else f"{note}.")
@@ -109,16 +115,27 @@ def differences(material: Material) -> Section:
         for pair in standings.pairs:
             better = material.comparison.better(standings, pair)
             sure = Span(pair.low, pair.difference, pair.high, sure=bool(better))
-            interval_cell = Cell("", span(pair.low, pair.high, standings.difference_digits), span=sure)
-            p = material.comparison.p_cells(pair)[3 if material.comparison.resampling.test == "permutation" else 1]
+            interval_cell = Cell(
+                "", span(pair.low, pair.high, standings.difference_digits), span=sure
+            )
+            p = material.comparison.p_cells(pair)[
+                3 if material.comparison.resampling.test == "permutation" else 1
+            ]
             both = [standings.name_cell(name).short for name in (pair.first, pair.second)]
-            names = Cell(" − ".join(both)), standings.name_cell(better) if better else Cell("neither")
+            names = (
+                Cell(" − ".join(both)),
+                standings.name_cell(better) if better else Cell("neither"),
+            )
             rows.append((*names, standings.difference_cell(pair), interval_cell, p))
         head = ("difference of", "better", "difference", "interval", "p (Holm)")
         sheets.append(Sheet(_arrow(material, k), head, tuple(rows), words=2, zero=True))
     sentences = (f"{DOTS[:1].upper()}{DOTS[1:]}.",)
     first = 1 if len(sheets[0].rows) <= MOST_PAIRS else 0
-    more = _others(material) if first else f"All {len(sheets[0].rows)} differences by {listed(material.metrics)}"
+    more = (
+        _others(material)
+        if first
+        else f"All {len(sheets[0].rows)} differences by {listed(material.metrics)}"
+    )
     parts = tuple(sheets[:first]), tuple(sheets[first:])
     return Section("differences", "Differences", sentences, *parts, more=more, brief=False)
 
@@ -133,17 +150,25 @@ def wins(material: Material) -> Section:
         for s in order:
             cells = [Cell(material.names[s])]
             for t in order:
-                more, less = int((rounded[s] > rounded[t]).sum()), int((rounded[s] < rounded[t]).sum())
+                more, less = (
+                    int((rounded[s] > rounded[t]).sum()),
+                    int((rounded[s] < rounded[t]).sum()),
+                )
                 text = "" if s == t else f"{more} / {material.items - more - less} / {less}"
                 cells.append(Cell(text, mark="best" if more > less and s != t else ""))
             rows.append(tuple(cells))
-        sheets.append(Sheet(_arrow(material, k), ("system", *(material.names[t] for t in order)), tuple(rows)))
+        sheets.append(
+            Sheet(_arrow(material, k), ("system", *(material.names[t] for t in order)), tuple(rows))
+        )
     sentences = (
-        "In how many segments the system of the row is better / equal / worse than the system of the column (equal: to "
+        "In how many segments the system of the row is better / equal / worse than the system of "
+        "the column (equal: to "
         "four decimals). Bold: better more often than worse.",
     )
     parts = tuple(sheets[:1]), tuple(sheets[1:])
-    return Section("wins", "Wins, ties and losses", sentences, *parts, more=_others(material), brief=False)
+    return Section(
+        "wins", "Wins, ties and losses", sentences, *parts, more=_others(material), brief=False
+    )
 
 
 def distributions(material: Material) -> Section:
@@ -153,7 +178,11 @@ def distributions(material: Material) -> Section:
         low, high = float(material.scores[k].min()), float(material.scores[k].max())
         high = high if high > low else low + 1e-9
         hills = [
-            Hill(material.names[s], histogram(material.scores[k, s], low, high), float(material.scores[k, s].mean()))
+            Hill(
+                material.names[s],
+                histogram(material.scores[k, s], low, high),
+                float(material.scores[k, s].mean()),
+            )
             for s in material.order
         ]
         charts.append(ridges(_arrow(material, k), hills, low, high))
@@ -161,11 +190,25 @@ def distributions(material: Material) -> Section:
             values = material.scores[k, s]
             five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
             digits = material.standings[k].digits
-            cells = [Cell(number(value), short=decimals(value, digits)) for value in (*five, float(values.mean()))]
+            cells = [
+                Cell(number(value), short=decimals(value, digits))
+                for value in (*five, float(values.mean()))
+            ]
             rows.append((Cell(name), Cell(material.systems[s], short=material.names[s]), *cells))
-    head = ("metric", "system", "lowest", "first quarter", "median", "third quarter", "highest", "mean")
+    head = (
+        "metric",
+        "system",
+        "lowest",
+        "first quarter",
+        "median",
+        "third quarter",
+        "highest",
+        "mean",
+    )
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
-    sentences = ("How many segments have which score. The upright line is the mean of the segments.",)
+    sentences = (
+        "How many segments have which score. The upright line is the mean of the segments.",
+    )
     return Section(
         "distributions",
         "Distributions",
@@ -182,11 +225,15 @@ def metrics_apart(material: Material) -> Section:
     names, count = material.metrics, len(material.metrics)
     flat = material.better.reshape(count, -1)
     agreements = {(i, j): agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
-    rows = tuple((Cell(names[i]), *(Cell(dashed(agreements[i, j], 3)) for j in range(count))) for i in range(count))
+    rows = tuple(
+        (Cell(names[i]), *(Cell(dashed(agreements[i, j], 3)) for j in range(count)))
+        for i in range(count)
+    )
     pairs = list(combinations(range(count), 2))
     charts = [
         density(
-            f"r = {dashed(agreements[i, j], 2)}", flat[i], flat[j], (directed(material, i), directed(material, j)),
+            f"r = {dashed(agreements[i, j], 2)}", flat[i], flat[j],
+            (directed(material, i), directed(material, j)),
         )
         for i, j in pairs[:MOST_PAIRS]
     ]  # fmt: skip
@@ -197,12 +244,19 @@ def metrics_apart(material: Material) -> Section:
         least = "agree least " if len(defined) > 1 else "agree "
         sentences = [f"{names[i]} and {names[j]} {least}(r = {decimals(value, 2)})."]
     sentences.append(
-        "Each square holds outputs of systems: the stronger its colour, the more of them have these two scores."
+        "Each square holds outputs of systems: the stronger its colour, the more of them have "
+        "these two scores."
     )
-    title = "Correlation of segment scores (Pearson's r; scores where lower is better are turned round)"
+    title = (
+        "Correlation of segment scores (Pearson's r; scores where lower is better are turned round)"
+    )
     matrix = Sheet(title, ("", *names), rows)
     return Section(
-        "metrics", "Metric against metric", tuple(sentences), (matrix, _disagreements(material)), charts=tuple(charts)
+        "metrics",
+        "Metric against metric",
+        tuple(sentences),
+        (matrix, _disagreements(material)),
+        charts=tuple(charts),
     )
 
 
@@ -219,19 +273,31 @@ def _disagreements(material: Material) -> Sheet:
         )
         against = row.references[0] if row.references else (row.source or "")
         who = ", ".join(material.names[system] for system in systems)
-        rows.append(tuple(Cell(text) for text in (row.id, who, scores_text, row.hypothesis, against)))
-    head = ("segment", "system", "how the metrics rank it", "output", "reference" if material.referenced else "source")
+        rows.append(
+            tuple(Cell(text) for text in (row.id, who, scores_text, row.hypothesis, against))
+        )
+    head = (
+        "segment",
+        "system",
+        "how the metrics rank it",
+        "output",
+        "reference" if material.referenced else "source",
+    )
     return Sheet("Outputs on which the metrics disagree most", head, tuple(rows), words=5, texts=3)
 
 
 def _disagreed(material: Material) -> list[tuple[list[int], int]]:
-    """The segments that metrics rank most differently: the systems that gave the output in question, and the item."""
+    """The segments that metrics rank most differently: the systems that gave the output in
+    question, and the item.
+    """
     by_item: dict[int, list[int]] = {}
     for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
         s, i = divmod(at, material.items)
         if i not in by_item and len(by_item) < LISTED:
             hypothesis = material.segments[s][i].hypothesis
-            by_item[i] = [k for k, rows in enumerate(material.segments) if rows[i].hypothesis == hypothesis]
+            by_item[i] = [
+                k for k, rows in enumerate(material.segments) if rows[i].hypothesis == hypothesis
+            ]
     return [(systems, i) for i, systems in by_item.items()]
 
 
@@ -244,7 +310,9 @@ def agreement(first: Array, second: Array) -> float | None:
 
 
 def buckets(material: Material) -> Section:
-    """Return scores by reference length, by mean score, and by flags: one table per metric and division."""
+    """Return scores by reference length, by mean score, and by flags: one table per metric and
+    division.
+    """
     sheets: list[Sheet] = []
     later: list[Sheet] = []
     side = "reference" if material.referenced else "source"
@@ -253,34 +321,54 @@ def buckets(material: Material) -> Section:
     for k in range(len(material.metrics)):
         divided = [
             (f"by length of the {side}", f"{unit} in the {side}", lengths),
-            ("by the mean score of the systems", "mean score of the systems", _by_score(material, k)),
+            (
+                "by the mean score of the systems",
+                "mean score of the systems",
+                _by_score(material, k),
+            ),
         ]
         divisions = [division for division in divided if len(division[2]) > 1]
-        divisions += [("where something was unusual", "what was unusual", flagged)] if flagged else []
+        divisions += (
+            [("where something was unusual", "what was unusual", flagged)] if flagged else []
+        )
         for title, kind, parts in divisions:
-            rows = tuple((Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at)) for name, at in parts)
+            rows = tuple(
+                (Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at))
+                for name, at in parts
+            )
             head = (kind, "segments", *(material.names[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
             if len(material.systems) > MOST_ACROSS:
                 sheet = replace(sheet.turned(), head=(kind, *(name for name, _ in parts)))
             (sheets if k == 0 else later).append(sheet)
     sentences = [
-        "The score of each system in parts of the data, computed as in the ranking: corpus metrics (BLEU, chrF, TER) "
+        "The score of each system in parts of the data, computed as in the ranking: corpus metrics "
+        "(BLEU, chrF, TER) "
         "are pooled over the segments of a part, others are means. Bold: the best in a part."
     ]
-    sentences += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
+    sentences += (
+        []
+        if flagged
+        else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
+    )
     shown_sheets = tuple(sheets), tuple(later)
     title = "Where the systems differ" if len(material.systems) > 1 else "Parts of the data"
-    return Section("buckets", title, tuple(sentences), *shown_sheets, more=_others(material), brief=False)
+    return Section(
+        "buckets", title, tuple(sentences), *shown_sheets, more=_others(material), brief=False
+    )
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
-    """Return the score of every system by metric k on some segments, pooled where the metric pools a corpus."""
+    """Return the score of every system by metric k on some segments, pooled where the metric pools
+    a corpus.
+    """
     values = []
     for s in material.order:
         pooled = material.results[k][s].pooled
         plain = material.scores[k, s][list(at)].mean()
-        values.append(float(plain if pooled is None else pooled.of(pooled.statistics[list(at)].sum(axis=0))))
+        values.append(
+            float(plain if pooled is None else pooled.of(pooled.statistics[list(at)].sum(axis=0)))
+        )
     pick = max if material.standings[k].higher_is_better else min
     digits = material.standings[k].digits
     short_texts = [decimals(value, digits) for value in values]
@@ -295,16 +383,25 @@ Parts = list[tuple[str, list[int]]]
 
 
 def _by_length(material: Material) -> tuple[str, Parts]:
-    """What a text's length is counted in, words or characters where most have no spaces, and the parts."""
-    texts = [segment.references[0] if segment.references else segment.source or "" for segment in material.segments[0]]
+    """What a text's length is counted in, words or characters where most have no spaces, and the
+    parts.
+    """
+    texts = [
+        segment.references[0] if segment.references else segment.source or ""
+        for segment in material.segments[0]
+    ]
     spaced = 2 * sum(" " in text.strip() for text in texts) >= len(texts)
     lengths = np.array([len(text.split()) if spaced else len(text) for text in texts])
-    parts = _quarters(lengths, lambda low, high: f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}")
+    parts = _quarters(
+        lengths, lambda low, high: f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}"
+    )
     return "words" if spaced else "characters", parts
 
 
 def _by_score(material: Material, k: int) -> Parts:
-    """Items by their mean score over the systems: parts by one system's own score would flatter or harm that system."""
+    """Items by their mean score over the systems: parts by one system's own score would flatter or
+    harm that system.
+    """
     digits = material.standings[k].digits
     name_range = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
     return _quarters(material.scores[k].mean(axis=0), name_range)

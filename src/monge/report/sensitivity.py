@@ -14,20 +14,31 @@ MOST_LEVEL = 8
 """More names of groups than this are turned, so that they do not collide."""
 
 
-def sensitivity_figures(sensitivity: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
+def sensitivity_figures(
+    sensitivity: Sensitivity, directory: Path, *, form: str = "svg"
+) -> list[Path]:
     """Draw every figure; return the paths."""
     written = [
-        bars(sensitivity, directory / f"sensitivity-cv.{form}", "CV in %", lambda spread: spread.cv),
         bars(
-            sensitivity, directory / f"sensitivity-rd.{form}", "RD in %, worst against best", lambda spread: spread.rd
+            sensitivity, directory / f"sensitivity-cv.{form}", "CV in %", lambda spread: spread.cv
+        ),
+        bars(
+            sensitivity,
+            directory / f"sensitivity-rd.{form}",
+            "RD in %, worst against best",
+            lambda spread: spread.rd,
         ),
     ]
     return (
-        [*written, shares(sensitivity, directory / f"sensitivity-shares.{form}")] if sensitivity.crossings else written
+        [*written, shares(sensitivity, directory / f"sensitivity-shares.{form}")]
+        if sensitivity.crossings
+        else written
     )
 
 
-def bars(sensitivity: Sensitivity, path: Path, label: str, value: Callable[[Spread], float | None]) -> Path:
+def bars(
+    sensitivity: Sensitivity, path: Path, label: str, value: Callable[[Spread], float | None]
+) -> Path:
     """Return a panel a factor: bars of every metric by group; what is undefined has no bar."""
     groups, metrics = list(sensitivity.groups), sensitivity.metrics
     width = 0.8 / len(metrics)
@@ -37,9 +48,13 @@ def bars(sensitivity: Sensitivity, path: Path, label: str, value: Callable[[Spre
         for panel, factor in zip(axes[:, 0], sensitivity.factors, strict=True):
             for k, effect in enumerate(sensitivity.of(factor.name)):
                 heights = [value(effect.spreads[name]) for name in groups]
-                places = [place + (k - (len(metrics) - 1) / 2) * width for place in range(len(groups))]
+                places = [
+                    place + (k - (len(metrics) - 1) / 2) * width for place in range(len(groups))
+                ]
                 heights_shown = [
-                    (place, height) for place, height in zip(places, heights, strict=True) if height is not None
+                    (place, height)
+                    for place, height in zip(places, heights, strict=True)
+                    if height is not None
                 ]
                 panel.bar(
                     [place for place, _ in heights_shown],
@@ -53,12 +68,16 @@ def bars(sensitivity: Sensitivity, path: Path, label: str, value: Callable[[Spre
             panel.set_xticks(range(len(groups)), groups, **turned)
             panel.set_title(f"{factor.name} ({len(factor.settings)} settings)", loc="left")
             panel.set_ylabel(label)
-        axes[-1, 0].legend(fontsize=6, ncols=min(len(metrics), 3), loc="upper center", bbox_to_anchor=(0.5, -0.2))
+        axes[-1, 0].legend(
+            fontsize=6, ncols=min(len(metrics), 3), loc="upper center", bbox_to_anchor=(0.5, -0.2)
+        )
     return path
 
 
 def shares(sensitivity: Sensitivity, path: Path) -> Path:
-    """Draw the share of variance of each factor as one stacked bar per metric, interactions last."""
+    """Draw the share of variance of each factor as one stacked bar per metric, interactions
+    last.
+    """
     names = list(sensitivity.crossings[0].settings)
     with figure(path, width=5.2, height=1.1 + 0.42 * len(sensitivity.crossings)) as axes:
         panel = axes[0, 0]
@@ -66,17 +85,41 @@ def shares(sensitivity: Sensitivity, path: Path) -> Path:
             start = 0.0
             for k, name in enumerate([*names, "interactions"]):
                 share = 100 * (
-                    crossing.shares.get(name, 0.0) if name in names else crossing.residual if crossing.shares else 0.0
+                    crossing.shares.get(name, 0.0)
+                    if name in names
+                    else crossing.residual
+                    if crossing.shares
+                    else 0.0
                 )
                 colour = SERIES[k % len(SERIES)] if name in names else LINE
-                panel.barh(row, share, left=start, color=colour, height=0.7, label=name if row == 0 else None)
+                panel.barh(
+                    row,
+                    share,
+                    left=start,
+                    color=colour,
+                    height=0.7,
+                    label=name if row == 0 else None,
+                )
                 if share >= 6:
                     ink = "white" if name in names else INK
-                    panel.text(start + share / 2, row, f"{share:.0f}", ha="center", va="center", color=ink, fontsize=7)
+                    panel.text(
+                        start + share / 2,
+                        row,
+                        f"{share:.0f}",
+                        ha="center",
+                        va="center",
+                        color=ink,
+                        fontsize=7,
+                    )
                 start += share
-        panel.set_yticks(range(len(sensitivity.crossings)), [crossing.metric for crossing in sensitivity.crossings])
+        panel.set_yticks(
+            range(len(sensitivity.crossings)),
+            [crossing.metric for crossing in sensitivity.crossings],
+        )
         panel.invert_yaxis()
         panel.set_xlim(0, 100)
         panel.set_xlabel(f"share of the variance of {sensitivity.statistic} in %")
-        panel.legend(fontsize=6, ncols=len(names) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+        panel.legend(
+            fontsize=6, ncols=len(names) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0)
+        )
     return path

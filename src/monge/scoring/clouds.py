@@ -1,4 +1,6 @@
-"""Batches of clouds from the texts of a window under one metric: weighted, centred, normalised, padded."""
+"""Batches of clouds from the texts of a window under one metric: weighted, centred, normalised,
+padded.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,17 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
-STEP = 8  # padded lengths are multiples of this: matrix products of odd sizes take up to twice the time
-PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
+# padded lengths are multiples of this: matrix products of odd sizes take up to twice the time
+STEP = 8
+PAIR_NUMBERS = (
+    1 << 20
+)  # vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
 
 
 @dataclass(frozen=True, eq=False)
 class CentredText:
-    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied to them, if any.
+    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied
+    to them, if any.
 
     `vanished` says that centring would leave only zero vectors; then the vectors are not centred.
     """
@@ -48,9 +54,15 @@ class CentredText:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags of the text: empty, truncated, vanished under centring, and those of its points."""
+        """The flags of the text: empty, truncated, vanished under centring, and those of its
+        points.
+        """
         text = self.text
-        conditions = ((EMPTY, text.empty), (TRUNCATED, text.truncated), (CENTRE_VANISHED, self.vanished))
+        conditions = (
+            (EMPTY, text.empty),
+            (TRUNCATED, text.truncated),
+            (CENTRE_VANISHED, self.vanished),
+        )
         return (*(name for name, holds in conditions if holds), *text.flags)
 
 
@@ -67,14 +79,18 @@ class WindowTexts:
         self._select = partial(window.units, metric)
         systems = dict.fromkeys(row.system for row in self._rows)
         self._weigh = {
-            (system, side): metric.needs.weigher(stats[system], side) if metric.needs.counted_sides else None
+            (system, side): metric.needs.weigher(stats[system], side)
+            if metric.needs.counted_sides
+            else None
             for system in systems
             for side in (REFERENCES, HYPOTHESES)
         }
         self._raw: dict[tuple[str, str], Text] = {}
         self._done: dict[tuple[str, str], CentredText] = {}
         self._fitted: dict[tuple[str, str], Tensor] = {}
-        self._batch = self._batch_means() if isinstance(metric.spec.centre, axes.BatchCentre) else {}
+        self._batch = (
+            self._batch_means() if isinstance(metric.spec.centre, axes.BatchCentre) else {}
+        )
 
     def hypothesis(self, index: int) -> CentredText:
         """Return the hypothesis of a segment."""
@@ -86,13 +102,20 @@ class WindowTexts:
 
     def flags(self, index: int) -> tuple[str, ...]:
         """Return the flags of the texts of a segment, each with its side."""
-        sides = [(self.hypothesis(index), "hypothesis"), *((text, "reference") for text in self.references(index))]
+        sides = [
+            (self.hypothesis(index), "hypothesis"),
+            *((text, "reference") for text in self.references(index)),
+        ]
         return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
 
     def _scope(self, side: str, index: int) -> str:
-        """Return the key of texts that share statistics: one for a run, or one per side and system."""
+        """Return the key of texts that share statistics: one for a run, or one per side and
+        system.
+        """
         per_side = self._metric.needs.differ_by_side
-        return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
+        return (
+            f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
+        )
 
     def _build(self, text: str, side: str, index: int) -> Text:
         key = self._scope(side, index), text
@@ -103,7 +126,9 @@ class WindowTexts:
             if self._metric.unknown is not None and self._metric.unknown in tokens.ids:
                 mean = self._mean(side, index) if self._metric.needs.summed_sides else None
                 layers = len(request.layers) if request.pool == "barycentre" else 1
-                vectors = separate_unknown(tokens, vectors, self._metric.unknown, layers=layers, around=mean)
+                vectors = separate_unknown(
+                    tokens, vectors, self._metric.unknown, layers=layers, around=mean
+                )
             self._raw[key] = build_points(tokens, vectors, self._metric, weigh, self._select)
         return self._raw[key]
 
@@ -112,11 +137,15 @@ class WindowTexts:
         if (scope, text) not in self._done:
             built = self._build(text, side, index)
             is_centred = self._metric.spec.centre.name != "none"
-            self._done[scope, text] = self._centre(built, side, index) if is_centred else CentredText(built)
+            self._done[scope, text] = (
+                self._centre(built, side, index) if is_centred else CentredText(built)
+            )
         return self._done[scope, text]
 
     def _centre(self, built: Text, side: str, index: int) -> CentredText:
-        """Return a text with the mean that is subtracted from it, and the map that is applied to it."""
+        """Return a text with the mean that is subtracted from it, and the map that is applied to
+        it.
+        """
         mean = self._mean(side, index)
         vanished = _vanishes(built, mean, self._metric.spec.centre.name)
         return CentredText(built, mean, self._source_map(side, index), vanished)
@@ -128,11 +157,15 @@ class WindowTexts:
         if not metric.needs.summed_sides:
             return None
         if (system, side) not in self._fitted:
-            self._fitted[system, side] = torch.from_numpy(metric.needs.mean(self._stats[system], side).mean)
+            self._fitted[system, side] = torch.from_numpy(
+                metric.needs.mean(self._stats[system], side).mean
+            )
         return self._fitted[system, side]
 
     def _source_map(self, side: str, index: int) -> Tensor | None:
-        """Return the map that is applied to source vectors, which are on the reference side; None for hypotheses."""
+        """Return the map that is applied to source vectors, which are on the reference side; None
+        for hypotheses.
+        """
         metric, system = self._metric, self._rows[index].system
         if metric.needs.map_space is None or side == HYPOTHESES:
             return None
@@ -142,7 +175,9 @@ class WindowTexts:
         return self._fitted[system, "map"]
 
     def _batch_means(self) -> dict[int, dict[str, Tensor]]:
-        """Return for every segment the mean vectors, by side, of the batch of consecutive segments that it is in."""
+        """Return for every segment the mean vectors, by side, of the batch of consecutive segments
+        that it is in.
+        """
         centre = self._metric.spec.centre
         assert isinstance(centre, axes.BatchCentre)
         systems: dict[str, list[int]] = {}
@@ -153,8 +188,14 @@ class WindowTexts:
             for start in range(0, len(indices), centre.size):
                 members = indices[start : start + centre.size]
                 sides = {
-                    HYPOTHESES: [self._build(self._rows[i].hypothesis, HYPOTHESES, i) for i in members],
-                    REFERENCES: [self._build(t, REFERENCES, i) for i in members for t in self._rows[i].references],
+                    HYPOTHESES: [
+                        self._build(self._rows[i].hypothesis, HYPOTHESES, i) for i in members
+                    ],
+                    REFERENCES: [
+                        self._build(t, REFERENCES, i)
+                        for i in members
+                        for t in self._rows[i].references
+                    ],
                 }
                 if centre.sides == "joint":
                     sides = {side: [*sides[HYPOTHESES], *sides[REFERENCES]] for side in sides}
@@ -179,7 +220,9 @@ def _vanishes(text: Text, mean: Tensor | None, centre: str) -> bool:
 
 
 def make_origin(like: CentredText) -> CentredText:
-    """Return a text with one unit at the origin, which replaces an empty text where vectors have no fixed length."""
+    """Return a text with one unit at the origin, which replaces an empty text where vectors have no
+    fixed length.
+    """
     return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
@@ -189,41 +232,58 @@ def round_up(units: int, step: int = STEP) -> int:
 
 
 def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> Cloud:
-    """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks; n is a multiple of `step`.
+    """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks; n is a
+    multiple of `step`.
 
     All is float64, except vectors for inner products: the float32 of the encoder is kept there.
     """
     longest, width = round_up(max(map(len, texts)), step), texts[0].text.vectors.shape[1]
     use_float32 = (
-        not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
+        not spec.ground.distance
+        and spec.centre.name == "none"
+        and texts[0].text.vectors.dtype == torch.float32
     )
-    vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if use_float32 else torch.float64)
+    vectors = torch.zeros(
+        len(texts), longest, width, dtype=torch.float32 if use_float32 else torch.float64
+    )
     for k, centred in enumerate(texts):
         points, source_map = centred.text.vectors, centred.source_map
         vectors[k, : len(points)] = points if source_map is None else points.double() @ source_map
     lengths = torch.tensor([len(text) for text in texts])
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
-    weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
-    names = _names(texts, vectors) if spec.encoder.unknown == "zero" and spec.ground.name == "cosine" else None
+    weights[present] = torch.tensor(
+        [weight for text in texts for weight in text.text.weights], dtype=torch.float64
+    )
+    names = (
+        _names(texts, vectors)
+        if spec.encoder.unknown == "zero" and spec.ground.name == "cosine"
+        else None
+    )
     cloud = Cloud(vectors, weights, present, names)
     if spec.centre.name != "none":
         cloud = _centre(cloud, texts, spec)
     ground_normalises = spec.ground.name == "cosine"
-    if isinstance(spec.normalise, axes.UnitNormalise) and not (ground_normalises and spec.normalise.epsilon == 0):
+    if isinstance(spec.normalise, axes.UnitNormalise) and not (
+        ground_normalises and spec.normalise.epsilon == 0
+    ):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
     return cloud
 
 
 def _names(texts: Sequence[CentredText], vectors: Tensor) -> Tensor:
-    """Return a number per string for units that have no vector, ignoring case; 0 for all other units [b, n]."""
+    """Return a number per string for units that have no vector, ignoring case; 0 for all other
+    units [b, n].
+    """
     names = torch.zeros(vectors.shape[:2], dtype=torch.int64)
     for k, centred in enumerate(texts):
         blank = torch.nonzero((vectors[k, : len(centred)] == 0).all(-1)).flatten().tolist()
         labels = centred.text.labels if blank else ()
         for place in blank:
             if labels[place]:
-                hashed = blake2b(labels[place].casefold().encode("utf-8", "surrogatepass"), digest_size=6).digest()
+                hashed = blake2b(
+                    labels[place].casefold().encode("utf-8", "surrogatepass"), digest_size=6
+                ).digest()
                 names[k, place] = int.from_bytes(hashed, "big") + 1
     return names
 
@@ -245,7 +305,9 @@ def _centre(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud
 
 
 def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
-    """Return one mean for all texts [d], or one per text [b, d], 0 for a text at the origin (`make_origin`)."""
+    """Return one mean for all texts [d], or one per text [b, d], 0 for a text at the origin
+    (`make_origin`).
+    """
     if means[0] is not None and all(mean is means[0] for mean in means):
         return means[0]
     nothing = raw.vectors.new_zeros(raw.vectors.shape[2])
@@ -253,7 +315,9 @@ def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
 
 
 def batch_pairs(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Yield the pairs in batches of one padded shape, so that the score of a pair never depends on its neighbours."""
+    """Yield the pairs in batches of one padded shape, so that the score of a pair never depends on
+    its neighbours.
+    """
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:
         shapes.setdefault((round_up(len(pair[0])), round_up(len(pair[1]))), []).append(pair)

@@ -1,4 +1,6 @@
-"""The encoding pass that the metrics of a run share: each distinct text of a window is encoded once for all metrics."""
+"""The encoding pass that the metrics of a run share: each distinct text of a window is encoded once
+for all metrics.
+"""
 
 from __future__ import annotations
 
@@ -20,18 +22,22 @@ if TYPE_CHECKING:
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
 CACHED_CHARACTERS = 1 << 16
-"""Characters of texts whose pieces are cached per reader, so that texts that are checked before scoring are tokenised
-once. Pieces take about 50 bytes per character."""
+"""Characters of texts whose pieces are cached per reader, so that texts that are checked before
+scoring are tokenised once. Pieces take about 50 bytes per character."""
 
 
 class Encoding:
-    """Pieces and vectors of texts, for every reader of some metrics; vectors of recent texts are cached.
+    """Pieces and vectors of texts, for every reader of some metrics; vectors of recent texts are
+    cached.
 
     `cache_size` is the number of characters of texts whose pieces are cached too.
     """
 
     def __init__(
-        self, metrics: Sequence[TransportMetric], store: Store | None = None, cache_size: int = CACHED_CHARACTERS
+        self,
+        metrics: Sequence[TransportMetric],
+        store: Store | None = None,
+        cache_size: int = CACHED_CHARACTERS,
     ) -> None:
         requests: dict[Reader, list[Request]] = {}
         for metric in metrics:
@@ -43,7 +49,9 @@ class Encoding:
             for reader, reader_requests in requests.items()
         }
         self._cache_size = cache_size
-        self._cut: dict[Reader, tuple[int, dict[str, Tokens]]] = {reader: (0, {}) for reader in requests}
+        self._cut: dict[Reader, tuple[int, dict[str, Tokens]]] = {
+            reader: (0, {}) for reader in requests
+        }
 
     def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
         """Return the pieces of texts; those of recent texts are cached."""
@@ -59,10 +67,17 @@ class Encoding:
     def pieces(self, rows: Sequence[Segment]) -> Pieces:
         """Return the pieces of the distinct texts of some segments, for every reader."""
         texts = distinct(rows)
-        return {reader: dict(zip(texts, self.cut(texts, reader), strict=True)) for reader in self._vectors}
+        return {
+            reader: dict(zip(texts, self.cut(texts, reader), strict=True))
+            for reader in self._vectors
+        }
 
-    def read(self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None) -> Read:
-        """Return pieces and vectors of distinct texts; `pieces` has their pieces where they have been cut already."""
+    def read(
+        self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None
+    ) -> Read:
+        """Return pieces and vectors of distinct texts; `pieces` has their pieces where they have
+        been cut already.
+        """
         tokens = self.cut(texts, reader) if pieces is None else [pieces[text] for text in texts]
         vectors = self._vectors[reader].of(tokens)
         return dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
@@ -77,5 +92,8 @@ class Encoding:
         """The work done so far, summed over all readers."""
         counters = [vectors.counters for vectors in self._vectors.values()]
         return EncodingCounters(
-            *(sum(getattr(counter, name) for counter in counters) for name in ("texts", "encoded", "pieces"))
+            *(
+                sum(getattr(counter, name) for counter in counters)
+                for name in ("texts", "encoded", "pieces")
+            )
         )

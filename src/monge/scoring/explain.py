@@ -39,15 +39,18 @@ if TYPE_CHECKING:
 LEAST = 1e-6  # moves of less mass are not listed
 
 
-def explain_segment(metric: TransportMetric, segment: Segment, stats: CorpusStats | None) -> Explanation:
+def explain_segment(
+    metric: TransportMetric, segment: Segment, stats: CorpusStats | None
+) -> Explanation:
     """Explain the score of a segment against its first reference, from the plans of the pair.
 
-    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean, since one pair
-    is not a corpus. The name, the signature and a note say so.
+    Without statistics, a metric that needs them is explained with uniform weights and no corpus
+    mean, since one pair is not a corpus. The name, the signature and a note say so.
 
-    Shares are of the plan's similarity, or of its cost under a distance or a cost readout: the share of a move is its
-    mass times that, and the share of a unit is the sum over its moves, so that each side adds up to the total. Where
-    there is one plan per direction, shares of the hypothesis come from precision, those of the reference from recall.
+    Shares are of the plan's similarity, or of its cost under a distance or a cost readout: the
+    share of a move is its mass times that, and the share of a unit is the sum over its moves, so
+    that each side adds up to the total. Where there is one plan per direction, shares of the
+    hypothesis come from precision, those of the reference from recall.
     """
     name = metric.name
     notes: tuple[str, ...] = ()
@@ -56,7 +59,9 @@ def explain_segment(metric: TransportMetric, segment: Segment, stats: CorpusStat
     stats = stats or CorpusStats(metric.reader.key)
     metric.check_stats(stats)
     segment = replace(segment, references=segment.references[:1])
-    notes += _note_unknown(metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]})
+    notes += _note_unknown(
+        metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]}
+    )
     texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
     pair = texts.hypothesis(0), texts.references(0)[0]
     for side, centred in zip(("hypothesis", "reference"), pair, strict=True):
@@ -81,8 +86,11 @@ def explain_segment(metric: TransportMetric, segment: Segment, stats: CorpusStat
     )
 
 
-def iter_plans(metric: TransportMetric, window: Window, stats: StatsBySystem) -> Iterator[tuple[int, Transported]]:
-    """Yield the plans of the segments of a window against their first references, with their places.
+def iter_plans(
+    metric: TransportMetric, window: Window, stats: StatsBySystem
+) -> Iterator[tuple[int, Transported]]:
+    """Yield the plans of the segments of a window against their first references, with their
+    places.
 
     Pairs with an empty text have no plan.
     """
@@ -109,11 +117,14 @@ def _tables(batch: PairBatch, k: int, metric: TransportMetric) -> dict[str, _Tab
     shape = int(present.any(1).sum()), int(present.any(0).sum())
     by_cost = _by_cost(metric)
     return {
-        side: _Table.of(plan, batch.problems[side], k, shape, by_cost=by_cost) for side, plan in batch.plans.items()
+        side: _Table.of(plan, batch.problems[side], k, shape, by_cost=by_cost)
+        for side, plan in batch.plans.items()
     }
 
 
-def _collect_plans(segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric) -> Transported:
+def _collect_plans(
+    segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric
+) -> Transported:
     """Return the words, masses and plans of pair k of a batch."""
     forward, backward = (PLAN, PLAN) if PLAN in batch.plans else (PRECISION, RECALL)
     tables = _tables(batch, k, metric)
@@ -122,8 +133,12 @@ def _collect_plans(segment: Segment, pair: Pair, batch: PairBatch, k: int, metri
     hypothesis_masses = batch.problems[forward].hypothesis[k, : shape[0]].numpy()
     reference_masses = batch.problems[backward].reference[k, : shape[1]].numpy()
     return Transported(
-        hypothesis=Side(segment.hypothesis, labels[0], hypothesis_masses, tables[forward].shares.sum(1)),
-        reference=Side(segment.references[0], labels[1], reference_masses, tables[backward].shares.sum(0)),
+        hypothesis=Side(
+            segment.hypothesis, labels[0], hypothesis_masses, tables[forward].shares.sum(1)
+        ),
+        reference=Side(
+            segment.references[0], labels[1], reference_masses, tables[backward].shares.sum(0)
+        ),
         cost=tables[forward].cost,
         similarity=tables[forward].similarity,
         plans={key: table.plan for key, table in tables.items()},
@@ -141,18 +156,23 @@ def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[st
         pieces, lacking = count_unknown(tokens, model.unknown)
         if lacking > NOTED * pieces:
             notes.append(
-                f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
+                f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and "
+                f"{rule}; "
                 f"{advise_model(likely_language(main_script([text])), model.name)}."
             )
     scripts = []
     if not notes and metric.languages is not None:
-        scripts = describe_foreign_texts(model.name, metric.languages, {side: [text] for side, text in texts.items()})
+        scripts = describe_foreign_texts(
+            model.name, metric.languages, {side: [text] for side, text in texts.items()}
+        )
     return (*notes, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in scripts))
 
 
 @dataclass(frozen=True)
 class _Table:
-    """The plan, costs and similarities of one pair, all [n, m]; `shares` is mass times cost or similarity."""
+    """The plan, costs and similarities of one pair, all [n, m]; `shares` is mass times cost or
+    similarity.
+    """
 
     plan: Array
     cost: Array
@@ -160,14 +180,20 @@ class _Table:
     shares: Array
 
     @classmethod
-    def of(cls, plan: TransportPlan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
+    def of(
+        cls, plan: TransportPlan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool
+    ) -> _Table:
         tensors = (plan.coupling, problem.cost, problem.similarity)
-        coupling, cost, similarity = (tensor[k, : shape[0], : shape[1]].numpy() for tensor in tensors)
+        coupling, cost, similarity = (
+            tensor[k, : shape[0], : shape[1]].numpy() for tensor in tensors
+        )
         return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))
 
 
 def _labels(text: Text, places: int) -> tuple[str, ...]:
-    """Return the words of each point, or of each n-gram of points where there are fewer places than points."""
+    """Return the words of each point, or of each n-gram of points where there are fewer places than
+    points.
+    """
     width = len(text.labels) - places + 1
     return tuple(" ".join(text.labels[start : start + width]) for start in range(places))
 
@@ -192,7 +218,8 @@ def _moves(name: str, table: _Table) -> list[Move]:
 
 
 def drop_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tuple[str, ...]]:
-    """Replace idf by uniform weights and remove a corpus mean; return the metric, its new name, and a note.
+    """Replace idf by uniform weights and remove a corpus mean; return the metric, its new name, and
+    a note.
 
     Special pieces have weight 0 under idf and would get weight 1, so they are dropped too.
     """
@@ -211,7 +238,8 @@ def drop_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tupl
         spec = replace(spec, centre=Centre("none"))
     name = f"{metric.name}[{','.join(changes)}]"
     note = (
-        f"This is {name}, not {metric.name}: no corpus statistics were given, so {' and '.join(reasons)}. "
+        f"This is {name}, not {metric.name}: no corpus statistics were given, so "
+        f"{' and '.join(reasons)}. "
         f"Fit them with monge fit -m {metric.name} -r CORPUS -o STATS and give --stats STATS."
     )
     return replace(metric, spec=spec), name, (note,)

@@ -1,7 +1,8 @@
-"""Find the rows whose references or source appear for the first time for their item; only those count for idf.
+"""Find the rows whose references or source appear for the first time for their item; only those
+count for idf.
 
-The keys of all rows are written to files by their first byte, and one file is processed at a time, so that memory does
-not grow with the input.
+The keys of all rows are written to files by their first byte, and one file is processed at a time,
+so that memory does not grow with the input.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ _ENTRY, _PACKED = np.dtype([("key", "S16"), ("row", "<i8"), ("mark", "u1")]), St
 
 
 class FirstTextMarker:
-    """Collects the keys of rows in a folder and writes one mark per row; does nothing where it is not enabled."""
+    """Collects the keys of rows in a folder and writes one mark per row; does nothing where it is
+    not enabled.
+    """
 
     def __init__(self, folder: Path, *, enabled: bool) -> None:
         self._folder, self._enabled, self._row = folder, enabled, 0
@@ -46,7 +49,10 @@ class FirstTextMarker:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._closing.close()
         for path in self._paths if self._enabled else ():
@@ -61,8 +67,12 @@ class FirstTextMarker:
         if self._enabled:
             for mark, texts in ((REFERENCES, row.references), (SOURCE, row.source)):
                 if texts is not None:
-                    key = blake2b(repr((row.id, texts)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
-                    self._files[key[0] % FAN].write(_PACKED.pack(key.replace(b"\0", b"\1"), self._row, mark))
+                    key = blake2b(
+                        repr((row.id, texts)).encode("utf-8", "surrogatepass"), digest_size=16
+                    ).digest()
+                    self._files[key[0] % FAN].write(
+                        _PACKED.pack(key.replace(b"\0", b"\1"), self._row, mark)
+                    )
         self._row += 1
 
     def write(self, rows: int) -> None:
@@ -81,24 +91,33 @@ class FirstTextMarker:
 
 
 def drop_repeated_texts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
-    """Return rows, which start at position `at`, without references and sources that an earlier row had."""
+    """Return rows, which start at position `at`, without references and sources that an earlier row
+    had.
+    """
     marks = np.fromfile(folder / _NAME, dtype=np.uint8, count=len(rows), offset=at).tolist()
     return [
-        replace(row, references=row.references * bool(mark & REFERENCES), source=row.source if mark & SOURCE else None)
+        replace(
+            row,
+            references=row.references * bool(mark & REFERENCES),
+            source=row.source if mark & SOURCE else None,
+        )
         for row, mark in zip(rows, marks, strict=True)
     ]
 
 
 class FirstTexts:
-    """Re-iterable segments without references and sources that an earlier segment of the same item had.
+    """Re-iterable segments without references and sources that an earlier segment of the same item
+    had.
 
-    `scan` iterates over the unchanged segments once and must be called first. Memory does not grow with their number:
-    marks are kept in a temporary directory until `close`.
+    `scan` iterates over the unchanged segments once and must be called first. Memory does not grow
+    with their number: marks are kept in a temporary directory until `close`.
     """
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self._segments, self._folder = segments, Path(mkdtemp(prefix="monge-"))
-        self._remove = weakref.finalize(self, rmtree, self._folder, ignore_errors=True)  # also after an error
+        self._remove = weakref.finalize(
+            self, rmtree, self._folder, ignore_errors=True
+        )  # also after an error
 
     def scan(self) -> Iterator[Segment]:
         """Yield every segment, and record its references and source."""

@@ -1,8 +1,9 @@
 """Pass 1: fit the statistics that scores need from other texts (document counts and mean vectors).
 
-The texts of a run belong to corpora: its references, its sources, each system's hypotheses, and files. A metric
-weighs a side by the document counts of one corpus, and centres it by the mean of the unit vectors of one. All metrics
-that need counts share one pass over the input; those that need means share another.
+The texts of a run belong to corpora: its references, its sources, each system's hypotheses, and
+files. A metric weighs a side by the document counts of one corpus, and centres it by the mean of
+the unit vectors of one. All metrics that need counts share one pass over the input; those that need
+means share another.
 """
 
 from __future__ import annotations
@@ -33,15 +34,17 @@ from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts, Segment, Vect
 BATCH = 1024
 SOURCES = "sources"
 Corpus = tuple[str, str]
-"""`references`, `sources`, `hypotheses` or the name of a file; and the system for hypotheses, '' otherwise."""
+"""`references`, `sources`, `hypotheses` or the name of a file; and the system for hypotheses, ''
+otherwise.
+"""
 Texts = Callable[[], Iterator[tuple[Corpus, str]]]
 """A function that iterates over all texts from the first, each with its corpus."""
 Assignments = Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]]
 """For each metric, the corpus of each side, one mapping per system."""
 CountJob = tuple[Reader, Corpus]
 SumJob = tuple[TransportMetric, str, Corpus]
-"""A count job counts the documents of a corpus as a reader cuts them; a sum job sums the vectors of a corpus for a side
-of a metric."""
+"""A count job counts the documents of a corpus as a reader cuts them; a sum job sums the vectors of
+a corpus for a side of a metric."""
 
 
 def fit_run(
@@ -51,19 +54,25 @@ def fit_run(
     corpora: Corpora,
     encoding: Encoding,
 ) -> list[StatsBySystem]:
-    """Return for each metric the statistics of every system: given ones, or fitted from re-iterable segments and files.
+    """Return for each metric the statistics of every system: given ones, or fitted from re-iterable
+    segments and files.
 
-    `segments` have the references and sources of an item once, however many systems it has (`FirstTexts`).
+    `segments` have the references and sources of an item once, however many systems it has
+    (`FirstTexts`).
 
     A metric that is fitted on hypotheses has separate statistics per system; others share theirs.
     """
     assignments = assign_corpora(metrics, systems, corpora)
     files = {(name, ""): texts for name, texts in corpora.files.items()}
     texts = partial(iter_run_texts, segments, files, collect_corpora(assignments))
-    return collect_statistics(metrics, systems, corpora, _fit_assignments(assignments, texts, encoding))
+    return collect_statistics(
+        metrics, systems, corpora, _fit_assignments(assignments, texts, encoding)
+    )
 
 
-def assign_corpora(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Assignments:
+def assign_corpora(
+    metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora
+) -> Assignments:
     """Return the corpus of each side, for each metric that needs fitting and each system."""
     to_fit = [metric for metric in metrics if metric.fits and corpora.stats is None]
     return {metric: [_corpora_of_sides(metric, system) for system in systems] for metric in to_fit}
@@ -71,7 +80,12 @@ def assign_corpora(metrics: Sequence[TransportMetric], systems: Sequence[str], c
 
 def collect_corpora(assignments: Assignments) -> set[Corpus]:
     """Return every corpus that statistics are fitted from."""
-    return {corpus for of_systems in assignments.values() for sides in of_systems for corpus in sides.values()}
+    return {
+        corpus
+        for of_systems in assignments.values()
+        for sides in of_systems
+        for corpus in sides.values()
+    }
 
 
 def collect_statistics(
@@ -80,24 +94,35 @@ def collect_statistics(
     corpora: Corpora,
     fitted: Mapping[TransportMetric, Sequence[CorpusStats]],
 ) -> list[StatsBySystem]:
-    """Return for each metric the statistics of every system: fitted, given, or none; raise where they do not fit it."""
+    """Return for each metric the statistics of every system: fitted, given, or none; raise where
+    they do not fit it.
+    """
     by_metric: list[StatsBySystem] = []
     for metric in metrics:
         if metric in fitted:
             by_system = dict(zip(systems, fitted[metric], strict=True))
         else:
-            ready = corpora.stats if corpora.stats is not None and (metric.fits or metric.needs_given) else None
+            ready = (
+                corpora.stats
+                if corpora.stats is not None and (metric.fits or metric.needs_given)
+                else None
+            )
             by_system = dict.fromkeys(systems, ready or CorpusStats(metric.reader.key))
-        for stats in {id(system_stats): system_stats for system_stats in by_system.values()}.values():
+        for stats in {
+            id(system_stats): system_stats for system_stats in by_system.values()
+        }.values():
             metric.check_stats(stats)
         by_metric.append(by_system)
     return by_metric
 
 
-def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()) -> CorpusStats:
+def fit(
+    metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()
+) -> CorpusStats:
     """Fit the statistics that a metric needs, from re-iterable texts of each side.
 
-    `references` are the texts that the metric fits its shared side from: references, sources or a named corpus.
+    `references` are the texts that the metric fits its shared side from: references, sources or a
+    named corpus.
     """
     shared, own = (REFERENCES, ""), (HYPOTHESES, "")
     sides = {REFERENCES: shared, HYPOTHESES: own}
@@ -107,11 +132,16 @@ def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: 
 
 
 def _corpora_of_sides(metric: TransportMetric, system: str) -> dict[str, Corpus]:
-    """Return the corpus that each side of a metric is fitted from; `references` is the side it compares with."""
+    """Return the corpus that each side of a metric is fitted from; `references` is the side it
+    compares with.
+    """
     corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
     own = SOURCES if metric.against == SOURCE else REFERENCES
     shared = own if corpus in (REFERENCES, "each-side") else corpus
-    return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.needs.include_hypotheses else "")}
+    return {
+        REFERENCES: (shared, ""),
+        HYPOTHESES: (HYPOTHESES, system if metric.needs.include_hypotheses else ""),
+    }
 
 
 def _iter_texts(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, str]]:
@@ -122,7 +152,9 @@ def _iter_texts(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpu
 def iter_run_texts(
     segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], corpora: Set[Corpus]
 ) -> Iterator[tuple[Corpus, str]]:
-    """Yield the texts of a run that belong to some corpora; `segments` have the texts of an item once."""
+    """Yield the texts of a run that belong to some corpora; `segments` have the texts of an item
+    once.
+    """
     yield from _iter_texts({corpus: texts for corpus, texts in files.items() if corpus in corpora})
     for segment in segments if corpora - files.keys() else ():
         worded = [segment.references[place] for place in segment.worded_references]
@@ -143,7 +175,9 @@ def _fit_assignments(
         return merge_statistics(
             assignments,
             counts,
-            sum_vectors(list_sum_jobs(assignments), make_count_stats(assignments, counts), texts, encoding),
+            sum_vectors(
+                list_sum_jobs(assignments), make_count_stats(assignments, counts), texts, encoding
+            ),
         )
 
 
@@ -171,21 +205,30 @@ def list_sum_jobs(assignments: Assignments) -> dict[SumJob, int]:
 def make_count_stats(
     assignments: Assignments, counts: Mapping[CountJob, DocumentCounts]
 ) -> dict[TransportMetric, list[CorpusStats]]:
-    """Return for each metric and each assignment of corpora to its sides statistics with document counts."""
+    """Return for each metric and each assignment of corpora to its sides statistics with document
+    counts.
+    """
     stats: dict[TransportMetric, list[CorpusStats]] = {}
     for metric, of_systems in assignments.items():
         for sides in of_systems:
             own = {side: counts[metric.reader, sides[side]] for side in metric.needs.counted_sides}
             if own and sides[REFERENCES][0] == SOURCES and not own[REFERENCES].n:
-                raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a column)")
+                raise DataError(
+                    f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a "
+                    f"column)"
+                )
             stats.setdefault(metric, []).append(CorpusStats(metric.reader.key, own))
     return stats
 
 
 def merge_statistics(
-    assignments: Assignments, counts: Mapping[CountJob, DocumentCounts], sums: Mapping[SumJob, VectorSum]
+    assignments: Assignments,
+    counts: Mapping[CountJob, DocumentCounts],
+    sums: Mapping[SumJob, VectorSum],
 ) -> dict[TransportMetric, list[CorpusStats]]:
-    """Return for each metric and each assignment of corpora to its sides document counts and sums of vectors."""
+    """Return for each metric and each assignment of corpora to its sides document counts and sums
+    of vectors.
+    """
     stats = make_count_stats(assignments, counts)
     for metric, of_systems in assignments.items():
         for k, sides in enumerate(of_systems if metric.needs.summed_sides else ()):
@@ -197,7 +240,8 @@ def merge_statistics(
 def count_documents(
     jobs: Sequence[CountJob], texts: Texts, encoding: Encoding | None = None
 ) -> dict[CountJob, DocumentCounts]:
-    """Count in how many texts of each corpus every piece occurs, as each reader cuts them, in one pass over the texts.
+    """Count in how many texts of each corpus every piece occurs, as each reader cuts them, in one
+    pass over the texts.
 
     `encoding`, where given, cuts the texts and caches their pieces for later passes.
     """
@@ -219,7 +263,9 @@ def count_documents(
             for (corpus, _), tokens in zip(own_pairs, pieces, strict=True):
                 df[reader, corpus].update(set(tokens.ids))
     return {
-        (reader, corpus): DocumentCounts(number[corpus], dict(occurrences), keys[corpus] % DIGEST_SPACE)
+        (reader, corpus): DocumentCounts(
+            number[corpus], dict(occurrences), keys[corpus] % DIGEST_SPACE
+        )
         for (reader, corpus), occurrences in df.items()
     }
 
@@ -227,9 +273,13 @@ def count_documents(
 class _VectorTotal:
     """The running sum of the unit vectors of a corpus under one metric."""
 
-    def __init__(self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None) -> None:
+    def __init__(
+        self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None
+    ) -> None:
         self.metric, self.corpus, self._weigh = metric, corpus, weigh
-        self._plain = replace(metric, spec=metric.spec.changed(["units.unknown=match"]))  # the encoder's vectors
+        self._plain = replace(
+            metric, spec=metric.spec.changed(["units.unknown=match"])
+        )  # the encoder's vectors
         self._select = partial(select, spec=metric.spec.units, stopwords=metric.stopwords)
         self._total, self._count, self._keys = torch.zeros(1, dtype=torch.float64), 0, 0
 
@@ -237,14 +287,20 @@ class _VectorTotal:
         """Add one text."""
         self._keys += text_key(text)
         tokens, vectors = read[text]
-        points = build_points(tokens, vectors[self.metric.request], self._plain, self._weigh, self._select)
+        points = build_points(
+            tokens, vectors[self.metric.request], self._plain, self._weigh, self._select
+        )
         if not points.empty:
             self._total = self._total + points.vectors.double().sum(0)
             self._count += len(points.vectors)
 
     def vectors(self) -> VectorSum:
         """Return the sum [d] of all texts so far."""
-        return VectorSum(np.asarray(self._total.numpy(), dtype=np.float64), self._count, self._keys % DIGEST_SPACE)
+        return VectorSum(
+            np.asarray(self._total.numpy(), dtype=np.float64),
+            self._count,
+            self._keys % DIGEST_SPACE,
+        )
 
 
 def sum_vectors(
@@ -253,12 +309,16 @@ def sum_vectors(
     texts: Texts,
     encoding: Encoding,
 ) -> dict[SumJob, VectorSum]:
-    """Return the sums of the unit vectors of corpora, in one pass over the texts; `counts` weigh the units."""
+    """Return the sums of the unit vectors of corpora, in one pass over the texts; `counts` weigh
+    the units.
+    """
     if not jobs:
         return {}
     means = {
         (metric, side, corpus): _VectorTotal(
-            metric, corpus, metric.needs.weigher(counts[metric][k], side) if metric.needs.counted_sides else None
+            metric,
+            corpus,
+            metric.needs.weigher(counts[metric][k], side) if metric.needs.counted_sides else None,
         )
         for (metric, side, corpus), k in jobs.items()
     }
@@ -266,7 +326,10 @@ def sum_vectors(
     iterator = (corpus_and_text for corpus_and_text in texts() if corpus_and_text[0] in corpora)
     while chunk := list(islice(iterator, BATCH)):
         distinct_texts = list(dict.fromkeys(text for _, text in chunk))
-        read = {reader: encoding.read(distinct_texts, reader) for reader in {metric.reader for metric, *_ in jobs}}
+        read = {
+            reader: encoding.read(distinct_texts, reader)
+            for reader in {metric.reader for metric, *_ in jobs}
+        }
         for corpus, text in chunk:
             for mean in means.values():
                 if mean.corpus == corpus:

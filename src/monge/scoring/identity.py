@@ -1,7 +1,8 @@
 """Everything that can move a score of a metric besides the texts, in one object.
 
-Cache keys, the keys of statistics and the signature are all written from it, so that an input of a score that is here
-is in all of them. `tests/laws/test_mutations.py` changes every input and checks that it is here.
+Cache keys, the keys of statistics and the signature are all written from it, so that an input of a
+score that is here is in all of them. `tests/laws/test_mutations.py` changes every input and checks
+that it is here.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def shorten_digest(digest: str) -> str:
 class Identity:
     """What identifies the scores of a metric.
 
-    spec: every setting, with numbers instead of `auto`; model: full digests of the encoder; reader: what identifies
-    the pieces of a text; stopwords, language_model: full digests of what the spec names; statistics: kind -> full
-    digest of what is taken from other texts.
+    spec: every setting, with numbers instead of `auto`; model: full digests of the encoder; reader:
+    what identifies the pieces of a text; stopwords, language_model: full digests of what the spec
+    names; statistics: kind -> full digest of what is taken from other texts.
     """
 
     metric: str
@@ -49,26 +50,37 @@ class Identity:
     def units(self) -> str:
         """The units axis as text, a stopword list with the digest of its words.
 
-        Without `unknown`: means and maps do not depend on it, since they are fitted on the encoder's vectors.
+        Without `unknown`: means and maps do not depend on it, since they are fitted on the
+        encoder's vectors.
         """
         units = self.spec.units
         if units.stopwords != "none":
-            units = replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopwords[:SHORT]}")
-        return ",".join(part for part in show_choice(units).split(",") if not part.startswith("unknown="))
+            units = replace(
+                units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopwords[:SHORT]}"
+            )
+        return ",".join(
+            part for part in show_choice(units).split(",") if not part.startswith("unknown=")
+        )
 
     @property
     def vector_space(self) -> str:
-        """The key of means: what identifies the unit vectors of a text (weights, precision, layers and units)."""
+        """The key of means: what identifies the unit vectors of a text (weights, precision, layers
+        and units).
+        """
         spec = self.spec
         layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
         return f"{self._weights}/{layers}/{self.units}/{spec.weights.name}"
 
     @property
     def pair(self) -> str:
-        """The key of ranges and baselines: what identifies the transport of a pair without statistics."""
+        """The key of ranges and baselines: what identifies the transport of a pair without
+        statistics.
+        """
         units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
         written = {**self.spec.written(), "units": units}
-        axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in _NOT_IN_PAIR)
+        axes = "|".join(
+            f"{axis}:{text}" for axis, text in written.items() if axis not in _NOT_IN_PAIR
+        )
         return f"{self.reader}|{self._weights}|{axes}"
 
     @property
@@ -79,7 +91,9 @@ class Identity:
                      sorted(self.statistics.items())))  # fmt: skip
 
     def sign(self, references: str = "1") -> Signature:
-        """Return the signature, written once; `references` is how many references a segment has, or `var`."""
+        """Return the signature, written once; `references` is how many references a segment has, or
+        `var`.
+        """
         if references not in self._signatures:
             self._signatures[references] = self._write_signature(references)
         return self._signatures[references]
@@ -102,4 +116,5 @@ class Identity:
 
     @property
     def _weights(self) -> str:
-        return f"{self.model.weights[:SHORT]}/{self.model.config[:SHORT]}/{self.spec.encoder.precision}"
+        model, precision = self.model, self.spec.encoder.precision
+        return f"{model.weights[:SHORT]}/{model.config[:SHORT]}/{precision}"

@@ -1,4 +1,6 @@
-"""Lexical metrics (of words and characters), which need no model and no vectors. This module does not import torch."""
+"""Lexical metrics (of words and characters), which need no model and no vectors. This module does
+not import torch.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,17 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 WHOLE_CORPUS = ("cider",)
-"""Metrics whose scores depend on all segments of a system: the idf of CIDEr comes from their references."""
+"""Metrics whose scores depend on all segments of a system: the idf of CIDEr comes from their
+references.
+"""
 _PROBE = ["a b c d", "e f g h"]
 
 
 @dataclass(frozen=True)
 class LexicalMetric:
-    """A lexical metric that is ready to score. It needs no statistics that could be fitted beforehand."""
+    """A lexical metric that is ready to score. It needs no statistics that could be fitted
+    beforehand.
+    """
 
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
@@ -58,7 +64,9 @@ class LexicalMetric:
 
     @property
     def block(self) -> int:
-        """1 where each segment is scored by itself, 0 where all segments of a system are scored together."""
+        """1 where each segment is scored by itself, 0 where all segments of a system are scored
+        together.
+        """
         return 0 if self.name in WHOLE_CORPUS else 1
 
     @property
@@ -80,12 +88,16 @@ class LexicalMetric:
 
     @cached_property
     def _probe(self) -> lexical.LexicalScores:
-        """The scores of two sample texts, for the library's description of itself and its pooling of counts."""
+        """The scores of two sample texts, for the library's description of itself and its pooling
+        of counts.
+        """
         return lexical.score(self.spec, _PROBE, [[text] for text in _PROBE])
 
     @property
     def pool(self) -> Callable[[Array], Array] | None:
-        """The function from summed counts [..., k] to corpus scores [...]; None where a corpus score is a mean."""
+        """The function from summed counts [..., k] to corpus scores [...]; None where a corpus
+        score is a mean.
+        """
         return None if self._probe.pooled is None else self._probe.pooled.of
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
@@ -98,10 +110,18 @@ class LexicalMetric:
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Return the cache key of scores: the settings, and the library with its version."""
-        return repr((self.name, sorted(self.spec.written().items()), sorted(self._probe.facts.items(), key=str)))
+        return repr(
+            (
+                self.name,
+                sorted(self.spec.written().items()),
+                sorted(self._probe.facts.items(), key=str),
+            )
+        )
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """Score the segments; `sums` are the numbers of references, and the counts that the library pools."""
+        """Score the segments; `sums` are the numbers of references, and the counts that the library
+        pools.
+        """
         rows = window.rows
         references = [[row.references[place] for place in row.worded_references] for row in rows]
         scored = lexical.score(self.spec, [row.hypothesis for row in rows], references)
@@ -116,7 +136,9 @@ class LexicalMetric:
         )
 
     def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
-        """Return the result of a system: the library's scores of the segments, and its score of the corpus."""
+        """Return the result of a system: the library's scores of the segments, and its score of the
+        corpus.
+        """
         column = columns[""]
         sums, segments = column.scores.sums, column.scores.parts["score"]
         assert sums is not None

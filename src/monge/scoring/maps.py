@@ -25,14 +25,16 @@ BATCH = 512
 
 
 def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-    """Fit both maps from pairs of source and target texts, on the single words of the metric's units.
+    """Fit both maps from pairs of source and target texts, on the single words of the metric's
+    units.
 
     A map is linear, so the map of words is also that of n-grams that are linear in their words.
     """
     units = metric.spec.units
     if metric.needs.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
         raise UsageError(
-            f"{metric.name}: maps are fitted on words that weigh the same: set weights=uniform, and for n-grams "
+            f"{metric.name}: maps are fitted on words that weigh the same: set weights=uniform, "
+            f"and for n-grams "
             f"units.join={'|'.join(LINEAR)}"
         )
     words = replace(metric, spec=replace(metric.spec, units=replace(units, ngram=1)))
@@ -41,20 +43,31 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
     totals: dict[str, torch.Tensor] = {}
     count = keys = 0
     while batch := list(islice(iterator, BATCH)):
-        read = encoding.read(list(dict.fromkeys(text for pair in batch for text in pair)), words.reader)
+        read = encoding.read(
+            list(dict.fromkeys(text for pair in batch for text in pair)), words.reader
+        )
         for pair in batch:
             source, target = (
-                build_points(read[text][0], read[text][1][words.request], words, None, choose) for text in pair
+                build_points(read[text][0], read[text][1][words.request], words, None, choose)
+                for text in pair
             )
             if source.empty or target.empty:
                 continue
             keys += text_key("\t".join(pair))
             for kind in KINDS:
-                products, number = outer_products(source.vectors.double(), target.vectors.double(), kind)
+                products, number = outer_products(
+                    source.vectors.double(), target.vectors.double(), kind
+                )
                 totals[kind] = totals[kind] + products if kind in totals else products
             count += number
     if count < 2:
         raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")
-    spaces = {kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).needs.map_space for kind in KINDS}
-    maps = {str(spaces[kind]): MatrixSum(totals[kind].numpy(), count, keys % DIGEST_SPACE) for kind in KINDS}
+    spaces = {
+        kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).needs.map_space
+        for kind in KINDS
+    }
+    maps = {
+        str(spaces[kind]): MatrixSum(totals[kind].numpy(), count, keys % DIGEST_SPACE)
+        for kind in KINDS
+    }
     return CorpusStats(metric.reader.key, maps=maps)

@@ -1,6 +1,7 @@
 """The interpreter: the texts of a window and a spec -> the parts of their scores.
 
-texts -> clouds -> problems -> plans -> parts of pairs -> parts of segments (over references) -> fluency -> scale
+texts -> clouds -> problems -> plans -> parts of pairs -> parts of segments (over references) ->
+fluency -> scale
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from torch import Tensor
 from monge.errors import BadSegment
 from monge.metrics import axes
 from monge.metrics.metric import MetricSpec
-from monge.scoring.clouds import STEP, CentredText, Pair, WindowTexts, batch_pairs, make_origin, pad_texts
+from monge.scoring.clouds import (
+    STEP,
+    CentredText,
+    Pair,
+    WindowTexts,
+    batch_pairs,
+    make_origin,
+    pad_texts,
+)
 from monge.scoring.fluency import add_fluency
 from monge.scoring.points import Text
 from monge.transport.phrases import phrases
@@ -32,7 +41,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowParts:
-    """The raw parts [n] of the segments of a window, the winning references [n], and the texts they are made of."""
+    """The raw parts [n] of the segments of a window, the winning references [n], and the texts they
+    are made of.
+    """
 
     parts: Parts
     winners: Tensor
@@ -40,7 +51,9 @@ class WindowParts:
 
 
 def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> WindowParts:
-    """Return the parts of segments before fluency and scale, with gradients where vectors have them."""
+    """Return the parts of segments before fluency and scale, with gradients where vectors have
+    them.
+    """
     texts = WindowTexts(window, metric, stats)
     pairs: list[Pair] = []
     places: list[int] = []
@@ -50,7 +63,9 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Wi
         pairs += [(texts.hypothesis(k), references[place]) for place in row.worded_references]
         places += row.worded_references
         counts.append(len(row.worded_references))
-    parts, winners = combine_references(score_pairs(pairs, metric), counts, metric.spec, metric.raw.higher_is_better)
+    parts, winners = combine_references(
+        score_pairs(pairs, metric), counts, metric.spec, metric.raw.higher_is_better
+    )
     starts = torch.tensor(counts).cumsum(0) - torch.tensor(counts)
     winners = torch.where(winners < 0, winners, torch.tensor(places)[starts + winners.clamp_min(0)])
     return WindowParts(parts, winners, texts)
@@ -85,23 +100,29 @@ def _describe_bad_number(value: str, row: Segment, metric: TransportMetric) -> B
 def combine_references(
     parts: Mapping[str, Tensor], counts: Sequence[int], spec: MetricSpec, higher_is_better: bool
 ) -> tuple[Parts, Tensor]:
-    """Return the parts of every segment from its parts against each reference, and the reference that won.
+    """Return the parts of every segment from its parts against each reference, and the reference
+    that won.
 
-    parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many pairs each segment has. max: the
-    reference with the best score, taken whole; max-each: the best of each part by itself; max-sides: F of the best
-    precision and the best recall (for both the winner is the best by score); mean: the mean of each part (winner -1);
-    first: the first.
+    parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many pairs each
+    segment has. max: the reference with the best score, taken whole; max-each: the best of each
+    part by itself; max-sides: F of the best precision and the best recall (for both the winner is
+    the best by score); mean: the mean of each part (winner -1); first: the first.
     """
     rule, sizes = spec.references.name, torch.tensor(counts)
     starts = sizes.cumsum(0) - sizes
     if rule == "mean":
-        return {name: _means(values, sizes) for name, values in parts.items()}, torch.full_like(sizes, -1)
+        return {name: _means(values, sizes) for name, values in parts.items()}, torch.full_like(
+            sizes, -1
+        )
     if rule == "first" or max(counts) == 1:
         return {name: values[starts] for name, values in parts.items()}, torch.zeros_like(sizes)
     winners = _best_places(parts["score"], counts, higher_is_better)
     if rule == "max":
         return {name: values[starts + winners] for name, values in parts.items()}, winners
-    best = {name: values[starts + _best_places(values, counts, higher_is_better)] for name, values in parts.items()}
+    best = {
+        name: values[starts + _best_places(values, counts, higher_is_better)]
+        for name, values in parts.items()
+    }
     if rule == "max-sides":
         assert isinstance(spec.readout, axes.Prf)
         best = spec.readout.combine({name: best[name] for name in (PRECISION, RECALL)})
@@ -118,14 +139,18 @@ def _best_places(values: Tensor, counts: Sequence[int], higher_is_better: bool) 
     """Return the place [n] of the best of each run of values [pairs]; of equal ones the first."""
     runs = (values if higher_is_better else -values).detach().numpy()
     ends = np.cumsum(counts)
-    return torch.tensor([int(runs[end - count : end].argmax()) for count, end in zip(counts, ends, strict=True)])
+    return torch.tensor(
+        [int(runs[end - count : end].argmax()) for count, end in zip(counts, ends, strict=True)]
+    )
 
 
 def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
-    """Return the parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so they are equal.
+    """Return the parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so
+    they are equal.
 
-    A pair with one empty text has the declared worst value, a pair of two empty texts the best; where no worst value
-    is declared, one unit at the origin stands for the empty text. Gradients flow to vectors that have them.
+    A pair with one empty text has the declared worst value, a pair of two empty texts the best;
+    where no worst value is declared, one unit at the origin stands for the empty text. Gradients
+    flow to vectors that have them.
     """
     index = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
     solvable: dict[Pair, int] = {}
@@ -141,13 +166,22 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
             without_words[place] = empty
         else:
             solvable[pair] = place
-    own = compare_with_self(solvable, metric.spec) if metric.spec.readout.compares_with_self else None
+    own = (
+        compare_with_self(solvable, metric.spec) if metric.spec.readout.compares_with_self else None
+    )
     parts: Parts = {}
     for batch in batch_pairs(solvable):
         places = torch.tensor([solvable[pair] for pair in batch])
-        solved, own_of_sides = solve_batch(batch, metric.spec), None if own is None else own.of_sides(batch)
-        for name, values in metric.spec.readout.parts(solved, metric.spec.transport, own_of_sides).items():
-            parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[places] = values.double()
+        solved, own_of_sides = (
+            solve_batch(batch, metric.spec),
+            None if own is None else own.of_sides(batch),
+        )
+        for name, values in metric.spec.readout.parts(
+            solved, metric.spec.transport, own_of_sides
+        ).items():
+            parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[places] = (
+                values.double()
+            )
     if without_words:
         for name in parts or dict.fromkeys(part_names(metric.spec)):
             values = parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))
@@ -158,7 +192,9 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
 
 
 def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> float:
-    """Return a part of a pair with an empty text; no mass is moved where one is empty, all of it where both are."""
+    """Return a part of a pair with an empty text; no mass is moved where one is empty, all of it
+    where both are.
+    """
     if name == "mass":
         return 1.0 if both else 0.0
     value = metric.raw.best if both else metric.raw.worst
@@ -168,7 +204,9 @@ def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> f
 
 def solve_batch(batch: Sequence[Pair], spec: MetricSpec) -> PairBatch:
     """Return the plans of pairs of one padded shape."""
-    hypotheses, references = (pad_texts([pair[side] for pair in batch], spec, STEP) for side in (0, 1))
+    hypotheses, references = (
+        pad_texts([pair[side] for pair in batch], spec, STEP) for side in (0, 1)
+    )
     return solve_pairs(hypotheses, references, spec)
 
 
@@ -192,9 +230,13 @@ class OwnValues:
 def compare_with_self(pairs: Iterable[Pair], spec: MetricSpec) -> OwnValues:
     """Compare every distinct text of some pairs with itself."""
     texts = dict.fromkeys(text for pair in pairs for text in pair)
-    batches = [[text for text, _ in batch] for batch in batch_pairs([(text, text) for text in texts])]
+    batches = [
+        [text for text, _ in batch] for batch in batch_pairs([(text, text) for text in texts])
+    ]
     settings = spec.ground, spec.transport, spec.epsilon
-    values = [spec.readout.compare_with_self(pad_texts(batch, spec, STEP), *settings) for batch in batches]
+    values = [
+        spec.readout.compare_with_self(pad_texts(batch, spec, STEP), *settings) for batch in batches
+    ]
     places = {text: place for place, text in enumerate(text for batch in batches for text in batch)}
     names = values[0] if values else ()
     return OwnValues({name: torch.cat([part[name] for part in values]) for name in names}, places)
@@ -204,7 +246,10 @@ def score_clouds(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> tupl
     """Return the plans of a batch of pairs and the parts [b] of their scores."""
     own = None
     if spec.readout.compares_with_self:
-        settings, compare = (spec.ground, spec.transport, spec.epsilon), spec.readout.compare_with_self
+        settings, compare = (
+            (spec.ground, spec.transport, spec.epsilon),
+            spec.readout.compare_with_self,
+        )
         own = compare(hypotheses, *settings), compare(references, *settings)
     batch = solve_pairs(hypotheses, references, spec)
     return batch, spec.readout.parts(batch, spec.transport, own)
@@ -219,23 +264,32 @@ def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairB
     ):  # the weights of its own side average in each direction; the plans are one-sided
         backward = exchange_sides(phrases(exchange_sides(problem), spec.units.ngram))
         problems = {PRECISION: phrases(problem, spec.units.ngram), RECALL: backward}
-        plans = {side: spec.transport.solve(side_problem)[side] for side, side_problem in problems.items()}
+        plans = {
+            side: spec.transport.solve(side_problem)[side]
+            for side, side_problem in problems.items()
+        }
         return PairBatch(hypotheses, references, problems, plans)
     if not epsilon:
         plans = spec.transport.solve(problem)
         if spec.readout.replaces_plans:
-            plans = spec.readout.replace_plans(plans, problem, hypotheses, references, spec.transport)
+            plans = spec.readout.replace_plans(
+                plans, problem, hypotheses, references, spec.transport
+            )
         return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans)
     sides = (hypotheses, references), (hypotheses, hypotheses), (references, references)
     costs = [spec.ground.problem(*pair, epsilon).cost.amax((1, 2)) for pair in sides]
-    excess = torch.stack(costs).amax(0)  # pyemd: a unit of unmatched mass costs as much as the largest cost [b]
+    excess = torch.stack(costs).amax(
+        0
+    )  # pyemd: a unit of unmatched mass costs as much as the largest cost [b]
     plans = spec.transport.solve(problem, excess)
     unmatched = (problem.hypothesis.sum(1) - problem.reference.sum(1)).abs() * excess
     return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans, unmatched)
 
 
 def part_names(spec: MetricSpec) -> list[str]:
-    """Return the names of the parts that a spec gives, by measuring a unit vector against itself."""
+    """Return the names of the parts that a spec gives, by measuring a unit vector against
+    itself.
+    """
     plain = replace(spec, centre=axes.Centre("none"))
     cloud = pad_texts([CentredText(Text(torch.ones(1, 1), (1.0,)))], plain)
     return list(score_clouds(cloud, cloud, plain)[1])

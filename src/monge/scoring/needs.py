@@ -1,4 +1,6 @@
-"""What a metric takes from other texts: document counts for idf, mean vectors, and maps between two languages."""
+"""What a metric takes from other texts: document counts for idf, mean vectors, and maps between two
+languages.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ from monge.types import CorpusStats, DocumentCounts, VectorSum
 class StatisticsNeeds:
     """The statistics that a metric needs, and the keys under which it finds them.
 
-    counted_sides: sides whose documents are counted for idf; summed_sides: sides whose vectors are summed for a corpus
-    mean; reader: the key of the pieces of a text; space: the key of its unit vectors; map_space: the key of the map of
-    the source's vectors, None where the metric has no map.
+    counted_sides: sides whose documents are counted for idf; summed_sides: sides whose vectors are
+    summed for a corpus mean; reader: the key of the pieces of a text; space: the key of its unit
+    vectors; map_space: the key of the map of the source's vectors, None where the metric has no
+    map.
     """
 
     weights: str
@@ -37,7 +40,9 @@ class StatisticsNeeds:
         weights, centre, space = spec.weights, spec.centre, identity.vector_space
         counted_sides: tuple[str, ...] = ()
         if isinstance(weights, Idf):
-            counted_sides = (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+            counted_sides = (
+                (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+            )
         summed_sides: tuple[str, ...] = ()
         if isinstance(centre, CorpusCentre):
             summed_sides = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
@@ -72,32 +77,45 @@ class StatisticsNeeds:
         return idf_weight(self.counts(stats, side), self.weights)
 
     def check(self, metric: str, stats: CorpusStats) -> None:
-        """Raise where statistics lack what the metric needs, were fitted for other settings, or hold nothing."""
+        """Raise where statistics lack what the metric needs, were fitted for other settings, or
+        hold nothing.
+        """
         if stats.reader != self.reader:
             raise StatisticsMismatch(
-                f"{metric}: the statistics were fitted for {stats.reader}, this run reads with {self.reader}"
+                f"{metric}: the statistics were fitted for {stats.reader}, this run reads with "
+                f"{self.reader}"
             )
         missing = [side for side in self.counted_sides if side not in stats.counts]
         if missing:
-            raise StatisticsMismatch(f"{metric}: the statistics hold no document counts of the {missing[0]}")
+            raise StatisticsMismatch(
+                f"{metric}: the statistics hold no document counts of the {missing[0]}"
+            )
         missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
         if missing:
-            raise StatisticsMismatch(f"{metric}: the statistics hold no mean of the {missing[0]} for {self.space}")
+            raise StatisticsMismatch(
+                f"{metric}: the statistics hold no mean of the {missing[0]} for {self.space}"
+            )
         if self.map_space is not None and self.map_space not in stats.maps:
             raise StatisticsMismatch(
-                f"{metric}: centre={self.map_space.rpartition('/')[2]} needs a map for this model: fit one with "
-                "monge fit --parallel FILE (source and target, a tab between) and give it with --stats"
+                f"{metric}: centre={self.map_space.rpartition('/')[2]} needs a map for this model: "
+                f"fit one with "
+                "monge fit --parallel FILE (source and target, a tab between) and give it with "
+                "--stats"
             )
         for side in self.counted_sides:
             check_counts(metric, self.weights, self.counts(stats, side), side)
 
     def digests(self, stats: CorpusStats) -> dict[str, str]:
-        """Return the full digests of the statistics by kind; those of two sides are joined by '/'."""
+        """Return the full digests of the statistics by kind; those of two sides are joined by
+        '/'.
+        """
         digests: dict[str, str] = {}
         if self.counted_sides:
             digests["idf"] = "/".join(stats.digests["counts", side] for side in self.counted_sides)
         if self.map_space is not None:
             digests["map"] = stats.digests["maps", self.map_space]
         if self.summed_sides:
-            digests["mean"] = "/".join(stats.digests["sums", self.space, side] for side in self.summed_sides)
+            digests["mean"] = "/".join(
+                stats.digests["sums", self.space, side] for side in self.summed_sides
+            )
         return digests

@@ -23,27 +23,35 @@ class Reader:
     overlong: str
 
     def __post_init__(self) -> None:
-        """Raise where special pieces and the prefix use up the limit of pieces, so that none is left for a text."""
+        """Raise where special pieces and the prefix use up the limit of pieces, so that none is
+        left for a text.
+        """
         if self.longest == self.encoder.longest and not self.prefix:
             return
         (tokens,) = self.encoder.tokenise(["a"], prefix=self.prefix)
         overhead = sum(tokens.special)
         if self.longest <= overhead:
-            occupants = "special pieces and the prefix take" if self.prefix else "special pieces take"
+            occupants = (
+                "special pieces and the prefix take" if self.prefix else "special pieces take"
+            )
             raise InvalidSetting(
-                f"encoder.max_length={self.longest} leaves no piece of a text: {occupants} {overhead} with "
+                f"encoder.max_length={self.longest} leaves no piece of a text: {occupants} "
+                f"{overhead} with "
                 f"{self.encoder.name}; give {overhead + 1} or more"
             )
 
     @cached_property
     def refuses(self) -> bool:
-        """Whether a setting makes some texts errors: texts that are too long, or words without a vector."""
+        """Whether a setting makes some texts errors: texts that are too long, or words without a
+        vector.
+        """
         return self.overlong == "error" or getattr(self.encoder, "policy", "") == "error"
 
     @cached_property
     def key(self) -> str:
         """The key of the pieces of a text: tokenizer, length, overlong rule and prefix."""
-        return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
+        tokenizer, prefix = self.encoder.tokenizer_digest[:8], quote(self.prefix, safe="")
+        return f"{tokenizer}/{self.longest}/{self.overlong}/{prefix}"
 
     def read(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the pieces of each text, as the encoder gets them."""

@@ -1,4 +1,6 @@
-"""Buffers for the scores of a run, which spill to disk so that memory does not grow with the corpus."""
+"""Buffers for the scores of a run, which spill to disk so that memory does not grow with the
+corpus.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _INTEGERS = 4  # integers per row: position, winner, kind of flags, bytes of the
 
 
 class Scratch:
-    """A temporary file for bytes that are appended and read back; it is deleted when it is closed."""
+    """A temporary file for bytes that are appended and read back; it is deleted when it is
+    closed.
+    """
 
     def __init__(self, room: int = ROOM) -> None:
         self._file = tempfile.SpooledTemporaryFile(room)  # noqa: SIM115 - closed by `close`
@@ -32,7 +36,8 @@ class Scratch:
             self._file.write(data)
         except OSError as error:
             raise UsageError(
-                f"{tempfile.gettempdir()}: the scores of a long run are kept there until it ends, and it cannot be "
+                f"{tempfile.gettempdir()}: the scores of a long run are kept there until it ends, "
+                f"and it cannot be "
                 f"written ({error.strerror}); set TMPDIR to a directory with room"
             ) from None
         return start
@@ -70,29 +75,42 @@ class Buffer:
         self._references.update(len(row.worded_references) for row in rows)
         if self._keyed:
             pairs_with_words = (
-                row for row, flags in zip(rows, scores.flags, strict=True) if not _has_empty_text(flags)
+                row
+                for row, flags in zip(rows, scores.flags, strict=True)
+                if not _has_empty_text(flags)
             )
-            self._texts += sum(text_key("\t".join((row.hypothesis, *row.references))) for row in pairs_with_words)
+            self._texts += sum(
+                text_key("\t".join((row.hypothesis, *row.references))) for row in pairs_with_words
+            )
         names = [row.id.encode("utf-8", "surrogatepass") for row in rows]
         kinds = [self._kinds.setdefault(flags, len(self._kinds)) for flags in scores.flags]
-        integers = np.array([positions, scores.winners, kinds, [len(name) for name in names]], dtype=np.int64).T
+        integers = np.array(
+            [positions, scores.winners, kinds, [len(name) for name in names]], dtype=np.int64
+        ).T
         values = np.stack([scores.parts[name] for name in self._names], axis=1)
         if scores.sums is not None:
             self._width = scores.sums.shape[1]
             values = np.concatenate([values, scores.sums], axis=1)
-        data = integers.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
+        data = (
+            integers.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
+        )
         self._blocks.append((self._scratch.append(data), len(data), len(names)))
         self.rows += len(names)
 
     def column(self, system: str) -> ScoreColumn:
         """Return all scores in input order."""
         total, kinds, width = self.rows, list(self._kinds), len(self._names) + self._width
-        integers, values = np.empty((total, _INTEGERS - 1), dtype=np.int64), np.empty((width, total))
+        integers, values = (
+            np.empty((total, _INTEGERS - 1), dtype=np.int64),
+            np.empty((width, total)),
+        )
         ids: list[str] = []
         for start, size, rows in self._blocks:
             data, block_rows = self._scratch.read(start, size), slice(len(ids), len(ids) + rows)
             block = np.frombuffer(data, np.int64, rows * _INTEGERS).reshape(rows, _INTEGERS)
-            numbers = np.frombuffer(data, np.float64, rows * width, block.nbytes).reshape(rows, width)
+            numbers = np.frombuffer(data, np.float64, rows * width, block.nbytes).reshape(
+                rows, width
+            )
             integers[block_rows], values[:, block_rows] = block[:, :-1], numbers.T
             ids += _split_ids(data[block.nbytes + numbers.nbytes :], block[:, -1].tolist())
         order = np.argsort(integers[:, 0], kind="stable")
@@ -103,7 +121,9 @@ class Buffer:
         flags = [kinds[kind] for kind in integers[order, 2].tolist()]
         scores = Scores(parts, integers[order, 1], flags, sums, self._facts)
         references = str(*self._references) if len(self._references) == 1 else "var"
-        return ScoreColumn(system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE, references)
+        return ScoreColumn(
+            system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE, references
+        )
 
 
 def add_scores(
@@ -123,4 +143,6 @@ def _has_empty_text(flags: Sequence[str]) -> bool:
 def _split_ids(data: bytes, lengths: Sequence[int]) -> Iterator[str]:
     """Split concatenated identifiers by their lengths in bytes."""
     ends = accumulate(lengths)
-    return (data[e - n : e].decode("utf-8", "surrogatepass") for e, n in zip(ends, lengths, strict=True))
+    return (
+        data[e - n : e].decode("utf-8", "surrogatepass") for e, n in zip(ends, lengths, strict=True)
+    )

@@ -1,4 +1,6 @@
-"""A whole run: scan the input, fit what is needed, score every window with every metric, and sign the results."""
+"""A whole run: scan the input, fit what is needed, score every window with every metric, and sign
+the results.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
 class Watch:
     """Callbacks of a run.
 
-    progress(n): n more segments are scored by all metrics. scored(k, rows, scores): metric k of the run has scored
-    these segments, in final form; it is not called for blends, which wait for the last segment.
+    progress(n): n more segments are scored by all metrics. scored(k, rows, scores): metric k of the
+    run has scored these segments, in final form; it is not called for blends, which wait for the
+    last segment.
     """
 
     progress: Callable[[int], None] | None = None
@@ -41,8 +44,9 @@ class Watch:
 class ShardContext:
     """Global facts (systems, statistics, window boundaries) that a run over one shard needs.
 
-    summary: the systems of the shard, and the sides of all segments; fitted: for each member the statistics of every
-    system; windows: the shard, cut as the whole was; encoding: the pass that it shares with the shards before it.
+    summary: the systems of the shard, and the sides of all segments; fitted: for each member the
+    statistics of every system; windows: the shard, cut as the whole was; encoding: the pass that it
+    shares with the shards before it.
     """
 
     summary: InputSummary
@@ -54,12 +58,13 @@ class ShardContext:
 class ScoringRun:
     """Some metrics on some segments: one pass to scan and fit, one pass to score, by windows.
 
-    `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
-    window has at the most, `score` scores a window with some metrics, None for this process. Each metric compares with
-    its own side, the references or the source; where the segments have none of it, the other stands in, and the
-    signature says so.
-    `shard` stands for `segments` where these are a part of a larger run. A segment that cannot be scored ends the run
-    with an error that names it or, where `tolerant`, is left out of every metric and listed in `failed`.
+    `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of
+    segments that a window has at the most, `score` scores a window with some metrics, None for this
+    process. Each metric compares with its own side, the references or the source; where the
+    segments have none of it, the other stands in, and the signature says so. `shard` stands for
+    `segments` where these are a part of a larger run. A segment that cannot be scored ends the run
+    with an error that names it or, where `tolerant`, is left out of every metric and listed in
+    `failed`.
     """
 
     def __init__(
@@ -77,7 +82,9 @@ class ScoringRun:
         self._segments, self._corpora, self._store = segments, corpora, store
         self._window, self._score_window, self._shard = window, score, shard
         self._failed = FailedSegments(tolerant)
-        self.unknown_texts: list[str] = []  # some texts that were flagged because a vocabulary lacks much of them
+        self.unknown_texts: list[
+            str
+        ] = []  # some texts that were flagged because a vocabulary lacks much of them
         fits = shard is None and corpora.stats is None and any(metric.fits for metric in metrics)
         first_texts = FirstTexts(segments) if fits else None
         try:
@@ -92,7 +99,9 @@ class ScoringRun:
         return self._failed.segments
 
     def _prepare(self, metrics: Sequence[Scorer], first_texts: FirstTexts | None) -> None:
-        """Scan the input, bind metrics to sides, and fit the statistics of the members that compare vectors."""
+        """Scan the input, bind metrics to sides, and fit the statistics of the members that compare
+        vectors.
+        """
         if self._shard is not None:
             self.summary = self._shard.summary
         else:
@@ -109,8 +118,17 @@ class ScoringRun:
         self._encoding: Encoding | None = None
         vectors = [j for j, member in enumerate(self._members) if member.scorer.reads]
         if vectors:
-            strict = [j for j in vectors if any(reader.refuses for reader in self._members[j].scorer.readers)]
-            if self._shard is None and strict and self._leave_out_unreadable(strict) and first_texts is not None:
+            strict = [
+                j
+                for j in vectors
+                if any(reader.refuses for reader in self._members[j].scorer.readers)
+            ]
+            if (
+                self._shard is None
+                and strict
+                and self._leave_out_unreadable(strict)
+                and first_texts is not None
+            ):
                 first_texts.rescan(self._segments)
             self._fit(vectors, self._segments if first_texts is None else first_texts)
         if self._corpora.stats is not None:
@@ -118,12 +136,15 @@ class ScoringRun:
                 metric.check_stats(self._stats_of(k, self.summary.systems[0]))
 
     def _leave_out_unreadable(self, members: Sequence[int]) -> bool:
-        """Leave out texts that a reader refuses (too long, a word without a vector), before anything is fitted.
+        """Leave out texts that a reader refuses (too long, a word without a vector), before
+        anything is fitted.
 
         Returns whether there are any.
         """
         strict = dict.fromkeys(
-            (reader, self._members[j].side) for j in members for reader in self._members[j].scorer.readers
+            (reader, self._members[j].side)
+            for j in members
+            for reader in self._members[j].scorer.readers
         )
         unreadable: set[tuple[str, str]] = set()
         for row in self._segments:
@@ -159,7 +180,10 @@ class ScoringRun:
     ) -> list[StatsBySystem]:
         """Return for each metric the statistics of every system: none where no metric takes any."""
         if not any(metric.takes_statistics for metric in metrics):
-            return [dict.fromkeys(self.summary.systems, CorpusStats(metric.needs.reader)) for metric in metrics]
+            return [
+                dict.fromkeys(self.summary.systems, CorpusStats(metric.needs.reader))
+                for metric in metrics
+            ]
         from monge.scoring.fit import fit_run
 
         return fit_run(metrics, segments, self.summary.systems, self._corpora, encoding)
@@ -170,28 +194,49 @@ class ScoringRun:
 
     def _stats_of(self, k: int, system: str) -> CorpusStats:
         """Return the statistics of a metric: those of its members, and ranges that were given."""
-        of_members = {member.name: member.stats[system] for member in self._members if member.owner == k}
+        of_members = {
+            member.name: member.stats[system] for member in self._members if member.owner == k
+        }
         return merge_member_stats(of_members, self._corpora.stats)
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:
-        """Return results system by system, metrics in the given order; what `expect` says must be met."""
+        """Return results system by system, metrics in the given order; what `expect` says must be
+        met.
+        """
         if expect is not None:
             self.check_replay(expect)
         with closing(Scratch()) as scratch:
-            buffers = self._make_buffers(scratch, keyed=[bool(member.name) for member in self._members])
+            buffers = self._make_buffers(
+                scratch, keyed=[bool(member.name) for member in self._members]
+            )
             for j, positions, rows, scores in self._window_pass.iter_scores(watch.progress):
                 add_scores(buffers[j], positions, rows, scores)
                 self._remember_unknown(rows, scores)
                 if watch.scored is not None and not self._members[j].name:
                     watch.scored(self._members[j].owner, rows, scores)
-            self._check_scored({system for of_member in buffers for system in of_member if not of_member[system].rows})
+            self._check_scored(
+                {
+                    system
+                    for of_member in buffers
+                    for system in of_member
+                    if not of_member[system].rows
+                }
+            )
             work, fitted = self._finish_encoding(), self._corpora.stats is None
             results = []
             for system in self.summary.systems:
                 columns = [of_member[system].column(system) for of_member in buffers]
-                failed = [{"id": bad.id, "why": bad.why} for bad in self._failed.segments if bad.system == system]
+                failed = [
+                    {"id": bad.id, "why": bad.why}
+                    for bad in self._failed.segments
+                    if bad.system == system
+                ]
                 for k, metric in enumerate(self.metrics):
-                    own = {member.name: columns[j] for j, member in enumerate(self._members) if member.owner == k}
+                    own = {
+                        member.name: columns[j]
+                        for j, member in enumerate(self._members)
+                        if member.owner == k
+                    }
                     result = metric.result(own, self._stats_of(k, system))
                     run = {**result.run, "failed": failed} if failed else result.run
                     results.append(replace(result, work=work, run=run))
@@ -214,10 +259,15 @@ class ScoringRun:
 
     def _make_buffers(self, scratch: Scratch, keyed: Sequence[bool]) -> list[dict[str, Buffer]]:
         """Return an empty buffer per system for each member."""
-        return [{system: Buffer(scratch, keyed=is_keyed) for system in self.summary.systems} for is_keyed in keyed]
+        return [
+            {system: Buffer(scratch, keyed=is_keyed) for system in self.summary.systems}
+            for is_keyed in keyed
+        ]
 
     def _score_all(self, scratch: Scratch) -> list[dict[str, Buffer]]:
-        """Score everything; return a buffer per system for each member, with the keys of its texts."""
+        """Score everything; return a buffer per system for each member, with the keys of its
+        texts.
+        """
         buffers = self._make_buffers(scratch, keyed=[True] * len(self._members))
         for j, positions, rows, scores in self._window_pass.iter_scores():
             add_scores(buffers[j], positions, rows, scores)
@@ -225,57 +275,87 @@ class ScoringRun:
 
     def _remember_unknown(self, rows: Sequence[Segment], scores: Scores) -> None:
         for row, flags in zip(rows, scores.flags, strict=True):
-            if len(self.unknown_texts) < FIRST_SEGMENTS and any(flag.startswith("unknown-") for flag in flags):
+            if len(self.unknown_texts) < FIRST_SEGMENTS and any(
+                flag.startswith("unknown-") for flag in flags
+            ):
                 self.unknown_texts += [row.hypothesis, *row.references]
 
     def _check_scored(self, empty: Set[str]) -> None:
         """Raise where every segment of a system was left out: it has no score."""
         for system in self.summary.systems:
             if system in empty:
-                why = next((str(bad) for bad in self.failed if bad.system == system), "it has no segments")
+                why = next(
+                    (str(bad) for bad in self.failed if bad.system == system), "it has no segments"
+                )
                 raise DataError(f"{system or 'the run'}: no segment could be scored ({why})")
 
     def iter_plans(
         self, k: int, rows: Sequence[Segment], encoding: Encoding | None = None
     ) -> Iterator[tuple[int, Transported]]:
-        """Give the plans of metric k for some segments, each against its first reference, by place among them.
+        """Give the plans of metric k for some segments, each against its first reference, by place
+        among them.
 
-        Nothing where the metric moves nothing, or moves it in several members. `encoding` reads the texts instead of
-        the run's own.
+        Nothing where the metric moves nothing, or moves it in several members. `encoding` reads the
+        texts instead of the run's own.
         """
         from monge.scoring.explain import iter_plans
 
-        member = next((member for member in self._members if member.owner == k and not member.name), None)
+        member = next(
+            (member for member in self._members if member.owner == k and not member.name), None
+        )
         if member is None or not member.scorer.reads:
             return
-        for positions, window in cut_windows([with_side(row, member.side) for row in rows], self._window, 1):
+        for positions, window in cut_windows(
+            [with_side(row, member.side) for row in rows], self._window, 1
+        ):
             metric = cast("TransportMetric", member.scorer)
-            for place, plan in iter_plans(metric, Window(window, encoding or self._encoding), member.stats):
+            for place, plan in iter_plans(
+                metric, Window(window, encoding or self._encoding), member.stats
+            ):
                 yield positions[place], plan
 
     def fitted_ranges(self) -> CorpusStats:
-        """Return the ranges of the members of the first metric, a blend, over the pairs of the first system."""
+        """Return the ranges of the members of the first metric, a blend, over the pairs of the
+        first system.
+        """
         blend, system = cast("BlendMetric", self.metrics[0]), self.summary.systems[0]
         with closing(Scratch()) as scratch:
             buffers = self._score_all(scratch)
-            return blend.ranges({member.name: buffers[j][system].column("") for j, member in enumerate(self._members)})
+            return blend.ranges(
+                {
+                    member.name: buffers[j][system].column("")
+                    for j, member in enumerate(self._members)
+                }
+            )
 
     def ranges(self) -> dict[tuple[int, str], CorpusStats]:
-        """Return the ranges of the members of blends by metric and system, for systems that have a pair for them."""
-        blends = {k: cast("BlendMetric", metric) for k, metric in enumerate(self.metrics) if "" not in metric.members}
+        """Return the ranges of the members of blends by metric and system, for systems that have a
+        pair for them.
+        """
+        blends = {
+            k: cast("BlendMetric", metric)
+            for k, metric in enumerate(self.metrics)
+            if "" not in metric.members
+        }
         ranges = {}
         with closing(Scratch()) as scratch:
             buffers = self._score_all(scratch)
             for k, blend in blends.items():
-                places = {member.name: j for j, member in enumerate(self._members) if member.owner == k}
+                places = {
+                    member.name: j for j, member in enumerate(self._members) if member.owner == k
+                }
                 for system in self.summary.systems:
-                    columns = {name: buffers[j][system].column(system) for name, j in places.items()}
+                    columns = {
+                        name: buffers[j][system].column(system) for name, j in places.items()
+                    }
                     if blend.find_pairs_with_words(columns).any():
                         ranges[k, system] = blend.ranges(columns)
         return ranges
 
     def _finish_encoding(self) -> dict[str, int]:
-        """Release the vectors, which makes room for the results; return the work of the encoding pass."""
+        """Release the vectors, which makes room for the results; return the work of the encoding
+        pass.
+        """
         if self._encoding is None:
             return {}
         if self._shard is None:
@@ -306,7 +386,8 @@ class RemainingSegments:
 
 
 def merge_member_stats(stats: Mapping[str, CorpusStats], ready: CorpusStats | None) -> CorpusStats:
-    """Merge the statistics of a metric's members; ranges are those of the ready-made statistics, if there are any.
+    """Merge the statistics of a metric's members; ranges are those of the ready-made statistics, if
+    there are any.
 
     Every member keeps its own: two members may weigh by the idf of two corpora.
     """

@@ -1,4 +1,6 @@
-"""How raw scores become the scores that are given out: raw, from 0 to 1, above a baseline, or as human z scores."""
+"""How raw scores become the scores that are given out: raw, from 0 to 1, above a baseline, or as
+human z scores.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from monge.types.sums import hash_of
 SCORES = ("score", "precision", "recall", "f1", "f")
 """The parts that are scores themselves, so that a scale applies to them."""
 NOT_TUNED = ("encoder", "scale")
-"""Axes that may differ from those a model was tuned with: they do not move what the human scale means."""
+"""Axes that may differ from those a model was tuned with: they do not move what the human scale
+means.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,21 +48,34 @@ class ScoreScaling:
             return {**parts, "score": self._human(parts["score"])}
         baseline = self.baseline(stats) if self.needs_baseline else None
         if baseline is not None:
-            scaled = {name: (parts[name] - at) / (1.0 - at) for name, at in baseline.items() if name in parts}
+            scaled = {
+                name: (parts[name] - at) / (1.0 - at)
+                for name, at in baseline.items()
+                if name in parts
+            }
             return {**parts, **scaled}
         limits = raw_bounds(spec)
         scores = [name for name in SCORES if name in parts]
-        return {**parts, **{name: np.array([in_unit(x, limits) for x in parts[name].tolist()]) for name in scores}}
+        return {
+            **parts,
+            **{
+                name: np.array([in_unit(x, limits) for x in parts[name].tolist()])
+                for name in scores
+            },
+        }
 
     def _human(self, scores: Array) -> Array:
-        """Return human z scores for raw scores [n], as learned in tuning, where larger was better."""
+        """Return human z scores for raw scores [n], as learned in tuning, where larger was
+        better.
+        """
         tuning = self.encoder.tuning
         assert tuning is not None and tuning.slope is not None
         sign = 1.0 if raw_bounds(self.identity.spec).higher_is_better else -1.0
         return sign * tuning.slope * scores + tuning.intercept
 
     def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
-        """Return the mean of random pairs in each part: fitted, or known for this model; None where it is unknown.
+        """Return the mean of random pairs in each part: fitted, or known for this model; None where
+        it is unknown.
 
         Baselines are fitted without idf, as the published ones, and serve the metric with idf too.
         """
@@ -78,7 +95,8 @@ class ScoreScaling:
         if isinstance(spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{name}: no baseline for {self.encoder.name} with these settings (layers="
-                f"{show_choice(spec.layers)}, language {spec.scale.lang}): fit one with monge fit --baseline "
+                f"{show_choice(spec.layers)}, language {spec.scale.lang}): fit one with monge fit "
+                f"--baseline "
                 "CORPUS and give it with --stats"
             )
         if spec.scale.name == "human":
@@ -89,19 +107,29 @@ class ScoreScaling:
         name, tuning = self.identity.metric, self.encoder.tuning
         if tuning is None or tuning.slope is None:
             raise StatisticsMismatch(
-                f"{name}: scale=human needs a model that was tuned on human scores, {self.encoder.name} was not: "
+                f"{name}: scale=human needs a model that was tuned on human scores, "
+                f"{self.encoder.name} was not: "
                 "use --model mt, or tune one with monge tune"
             )
-        settings = {axis: text for axis, text in self.identity.spec.written().items() if axis not in NOT_TUNED}
-        differing = next((axis for axis, text in settings.items() if tuning.settings.get(axis) != text), None)
+        settings = {
+            axis: text
+            for axis, text in self.identity.spec.written().items()
+            if axis not in NOT_TUNED
+        }
+        differing = next(
+            (axis for axis, text in settings.items() if tuning.settings.get(axis) != text), None
+        )
         if differing is not None:
             raise StatisticsMismatch(
-                f"{name}: {self.encoder.name} was tuned with {differing}={tuning.settings.get(differing)}, not "
+                f"{name}: {self.encoder.name} was tuned with "
+                f"{differing}={tuning.settings.get(differing)}, not "
                 f"{settings[differing]}: its scores have no human scale with that"
             )
 
     def digests(self, stats: CorpusStats | None = None) -> dict[str, str]:
-        """Return the digests of what the scale takes from other texts: a baseline, or the line to human scores."""
+        """Return the digests of what the scale takes from other texts: a baseline, or the line to
+        human scores.
+        """
         tuning = self.encoder.tuning
         if self.identity.spec.scale.name == "human" and tuning is not None:
             return {"human": hash_of(tuning.slope, tuning.intercept)}

@@ -1,4 +1,6 @@
-"""One scan of the input of a run: its systems, the sides that its segments have, and the first of them."""
+"""One scan of the input of a run: its systems, the sides that its segments have, and the first of
+them.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ FIRST_SEGMENTS = 64
 class InputSummary:
     """What one scan tells of the segments of a run.
 
-    systems: their names in input order; sides: the sides that any segment has, each with the first segment that lacks
-    it, None where all have it; first: the first segments.
+    systems: their names in input order; sides: the sides that any segment has, each with the first
+    segment that lacks it, None where all have it; first: the first segments.
     """
 
     systems: Sequence[str]
@@ -38,7 +40,10 @@ def scan_input(segments: Iterable[Segment]) -> InputSummary:
         systems[row.system] = None
         if len(first) < FIRST_SEGMENTS:
             first.append(row)
-        for side, has_side in ((REFERENCES, bool(row.references)), (SOURCE, row.source is not None)):
+        for side, has_side in (
+            (REFERENCES, bool(row.references)),
+            (SOURCE, row.source is not None),
+        ):
             if has_side:
                 present.add(side)
             else:
@@ -48,7 +53,9 @@ def scan_input(segments: Iterable[Segment]) -> InputSummary:
 
 
 def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
-    """Bind the metric to references or sources, falling back to the other side if its own is missing."""
+    """Bind the metric to references or sources, falling back to the other side if its own is
+    missing.
+    """
     side = metric.against if metric.against in sides else next(iter(sides), None)
     if side is None:
         raise DataError("there is nothing to compare with: no segment has a reference or a source")
@@ -56,7 +63,8 @@ def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
     if lacking is not None:
         system = f" of {lacking.system}" if lacking.system else ""
         raise DataError(
-            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, others have; "
+            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, "
+            f"others have; "
             "every segment needs it"
         )
     return metric.with_side(side)
@@ -64,7 +72,9 @@ def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
 
 def warn_unused_references(metrics: Sequence[Scorer], sides: Mapping[str, Segment | None]) -> None:
     """Warn where metrics were given references and compare with the source."""
-    names = dict.fromkeys(metric.name for metric in metrics if metric.against == SOURCE and REFERENCES in sides)
+    names = dict.fromkeys(
+        metric.name for metric in metrics if metric.against == SOURCE and REFERENCES in sides
+    )
     if names:
         verb = "compares" if len(names) == 1 else "compare"
         message = f"{', '.join(names)} {verb} with the source: the references were not used"

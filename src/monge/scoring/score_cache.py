@@ -1,4 +1,6 @@
-"""A cache of segment scores: a pair with the same settings, weights and statistics is not scored again."""
+"""A cache of segment scores: a pair with the same settings, weights and statistics is not scored
+again.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,9 @@ CachedRow = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
 class ScoreCache:
     """Scores of windows, read from a store where it has them.
 
-    A fingerprint per metric and system has everything that a score depends on besides its texts. Segments that some
-    metric lacks are scored by all metrics that lack any. A metric whose block is not 1 depends on neighbouring
-    segments and is always computed.
+    A fingerprint per metric and system has everything that a score depends on besides its texts.
+    Segments that some metric lacks are scored by all metrics that lack any. A metric whose block is
+    not 1 depends on neighbouring segments and is always computed.
     """
 
     def __init__(
@@ -39,12 +41,19 @@ class ScoreCache:
     ) -> None:
         self._metrics, self._stats, self._store, self._score = metrics, stats, store, score
         self._fingerprints = [
-            {system: metric.fingerprint(system_stats) for system, system_stats in metric_stats.items()}
+            {
+                system: metric.fingerprint(system_stats)
+                for system, system_stats in metric_stats.items()
+            }
             for metric, metric_stats in zip(metrics, stats, strict=True)
         ]
-        self.missed = False  # set by each window: a run that is fully cached has nothing to tokenise
+        self.missed = (
+            False  # set by each window: a run that is fully cached has nothing to tokenise
+        )
 
-    def scores(self, rows: Sequence[Segment], encoding: Encoding | None, pieces: Pieces | None) -> list[Scores]:
+    def scores(
+        self, rows: Sequence[Segment], encoding: Encoding | None, pieces: Pieces | None
+    ) -> list[Scores]:
         """Return the scores of the segments for each metric."""
         metrics = self._metrics
         keys = [[_key(fingerprints, row) for row in rows] for fingerprints in self._fingerprints]
@@ -58,9 +67,15 @@ class ScoreCache:
         fresh: dict[int, Scores] = {}
         if lacking:
             all_rows = any(metrics[k].block != 1 for k in lacking)
-            places = [i for i in range(len(rows)) if all_rows or any(cached[k][i] is None for k in lacking)]
+            places = [
+                i
+                for i in range(len(rows))
+                if all_rows or any(cached[k][i] is None for k in lacking)
+            ]
             window = Window([rows[i] for i in places], encoding, pieces)
-            computed = self._score([metrics[k] for k in lacking], [self._stats[k] for k in lacking], window)
+            computed = self._score(
+                [metrics[k] for k in lacking], [self._stats[k] for k in lacking], window
+            )
             for k, scores in zip(lacking, computed, strict=True):
                 if len(places) == len(rows):
                     fresh[k] = scores
@@ -90,7 +105,10 @@ def _merge_rows(rows: Sequence[CachedRow | None]) -> Scores:
     parts = {name: np.array([row[0][name] for row in cached_rows]) for name in cached_rows[0][0]}
     sums = None if cached_rows[0][3] is None else np.array([row[3] for row in cached_rows])
     return Scores(
-        parts, np.array([row[1] for row in cached_rows], dtype=np.int64), [row[2] for row in cached_rows], sums
+        parts,
+        np.array([row[1] for row in cached_rows], dtype=np.int64),
+        [row[2] for row in cached_rows],
+        sums,
     )
 
 

@@ -26,10 +26,11 @@ StatsBySystem = Mapping[str, CorpusStats]
 class Scores:
     """Scores of n segments under one metric, in the order of the segments.
 
-    parts: name -> [n], the headline under `score`; winners [n]: index of the reference that gave the score, -1 where
-    no single reference did; flags [n]: the flags of each segment; sums [n, k]: numbers that are summed over a
-    system, where the metric has any: the counts that a corpus score is computed from, or counts of unknown words;
-    facts: what a library reports on the data for its signature.
+    parts: name -> [n], the headline under `score`; winners [n]: index of the reference that gave
+    the score, -1 where no single reference did; flags [n]: the flags of each segment; sums [n, k]:
+    numbers that are summed over a system, where the metric has any: the counts that a corpus score
+    is computed from, or counts of unknown words; facts: what a library reports on the data for its
+    signature.
     """
 
     parts: Mapping[str, Array]
@@ -45,15 +46,17 @@ class Scores:
         """Return the scores of some of the segments."""
         parts = {name: values[indices] for name, values in self.parts.items()}
         sums = None if self.sums is None else self.sums[indices]
-        return Scores(parts, self.winners[indices], [self.flags[i] for i in indices], sums, self.facts)
+        return Scores(
+            parts, self.winners[indices], [self.flags[i] for i in indices], sums, self.facts
+        )
 
 
 @dataclass(frozen=True)
 class ScoreColumn:
     """All scores of one system under one metric, in input order, with the ids of their segments.
 
-    `texts` is the sum of the keys of the pairs that have words on both sides, 0 where it was not requested.
-    `references` is how many references a segment has, or `var` where the number differs.
+    `texts` is the sum of the keys of the pairs that have words on both sides, 0 where it was not
+    requested. `references` is how many references a segment has, or `var` where the number differs.
     """
 
     system: str
@@ -67,8 +70,8 @@ class ScoreColumn:
 class Corpora:
     """Sources of statistics other than the segments themselves.
 
-    stats: ready-made statistics; files: texts by the name in `weights.corpus`; idf: texts that replace
-    the corpus of every metric that weighs by idf.
+    stats: ready-made statistics; files: texts by the name in `weights.corpus`; idf: texts that
+    replace the corpus of every metric that weighs by idf.
     """
 
     stats: CorpusStats | None = None
@@ -85,9 +88,11 @@ class WindowScorer(Protocol):
 
     @property
     def block(self) -> int:
-        """The number of consecutive segments of a system that are scored together by the metric's definition.
+        """The number of consecutive segments of a system that are scored together by the metric's
+        definition.
 
-        1: each by itself; 0: all of a system. With a block other than 1, scores depend on neighbouring segments.
+        1: each by itself; 0: all of a system. With a block other than 1, scores depend on
+        neighbouring segments.
         """
 
     @property
@@ -105,17 +110,25 @@ class WindowScorer(Protocol):
         """Return the cache key of scores: everything that they depend on besides texts, in full."""
 
 
-ScoreWindow: TypeAlias = "Callable[[Sequence[WindowScorer], Sequence[StatsBySystem], Window], list[Scores]]"
+ScoreWindow: TypeAlias = (
+    "Callable[[Sequence[WindowScorer], Sequence[StatsBySystem], Window], list[Scores]]"
+)
 """A function that returns the scores of a window for each of some metrics with its statistics."""
 
 
-def score_window(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
+def score_window(
+    metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window
+) -> list[Scores]:
     """Return the scores of the segments of a window for each metric, computed in this process."""
-    return [metric.score(window, by_system) for metric, by_system in zip(metrics, stats, strict=True)]
+    return [
+        metric.score(window, by_system) for metric, by_system in zip(metrics, stats, strict=True)
+    ]
 
 
 class Scorer(Protocol):
-    """A metric of any kind that is ready to score: a transport metric, a lexical metric, or a blend."""
+    """A metric of any kind that is ready to score: a transport metric, a lexical metric, or a
+    blend.
+    """
 
     @property
     def name(self) -> str:
@@ -131,7 +144,9 @@ class Scorer(Protocol):
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """The kinds of statistics that a run fits for it: `idf`, `mean`, `range`; none where empty."""
+        """The kinds of statistics that a run fits for it: `idf`, `mean`, `range`; none where
+        empty.
+        """
 
     @property
     def against(self) -> str:
@@ -146,10 +161,14 @@ class Scorer(Protocol):
 
     @property
     def idf_corpora(self) -> tuple[str, ...]:
-        """The names of the corpora whose idf weighs its words: a side of the run, or a file; none where empty."""
+        """The names of the corpora whose idf weighs its words: a side of the run, or a file; none
+        where empty.
+        """
 
     def with_idf_corpus(self, corpus: str) -> Scorer:
-        """Return the metric with the idf of another corpus; itself where it does not weigh by idf."""
+        """Return the metric with the idf of another corpus; itself where it does not weigh by
+        idf.
+        """
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, or were fitted for other settings."""

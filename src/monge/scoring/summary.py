@@ -1,4 +1,6 @@
-"""Summaries of results: exact sums without segments, which can be added over the parts of a corpus."""
+"""Summaries of results: exact sums without segments, which can be added over the parts of a
+corpus.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,9 @@ LEVEL = 0.95
 class Summary:
     """Exact sums of the scores of some segments of one system under one metric.
 
-    sums: name -> exact sum, of `score` and the parts; statistics: exact sums of the counts that a corpus score is
-    computed from, None where it is the mean; run: counts by name, as in a result; draws: resampled sums for an
-    interval, or None.
+    sums: name -> exact sum, of `score` and the parts; statistics: exact sums of the counts that a
+    corpus score is computed from, None where it is the mean; run: counts by name, as in a result;
+    draws: resampled sums for an interval, or None.
     """
 
     metric: str
@@ -43,7 +45,9 @@ class Summary:
     def of(cls, result: Result, draws: ResampledSums | None = None) -> Summary:
         """Summarise a result."""
         columns = {"score": result.segments, **result.parts}
-        counts = None if result.pooled is None else tuple(map(exact_sum, result.pooled.statistics.T))
+        counts = (
+            None if result.pooled is None else tuple(map(exact_sum, result.pooled.statistics.T))
+        )
         sums = {name: exact_sum(values) for name, values in columns.items()}
         about = result.metric, result.system, result.n, result.higher_is_better, result.signature
         return cls(*about, sums, result.run, counts, draws)
@@ -51,7 +55,9 @@ class Summary:
     def __add__(self, added: Summary) -> Summary:
         statistics = None
         if self.statistics is not None and added.statistics is not None:
-            statistics = tuple(a + b for a, b in zip(self.statistics, added.statistics, strict=True))
+            statistics = tuple(
+                a + b for a, b in zip(self.statistics, added.statistics, strict=True)
+            )
         return replace(
             self,
             n=self.n + added.n,
@@ -59,7 +65,9 @@ class Summary:
             sums={name: total + added.sums[name] for name, total in self.sums.items()},
             run=_add_counts(self.run, added.run),
             statistics=statistics,
-            draws=self.draws + added.draws if self.draws is not None and added.draws is not None else None,
+            draws=self.draws + added.draws
+            if self.draws is not None and added.draws is not None
+            else None,
         )
 
     def to_result_dict(self, pool: OfSums | None) -> dict[str, Any]:
@@ -81,7 +89,11 @@ class Summary:
             "signature": str(self.signature),
             "run": dict(self.run),
         }
-        ends = None if self.draws is None else interval(self.draws, None if self.statistics is None else pool)
+        ends = (
+            None
+            if self.draws is None
+            else interval(self.draws, None if self.statistics is None else pool)
+        )
         if ends is not None:
             data["interval"] = {"low": ends[0], "high": ends[1]}
         return data
@@ -93,7 +105,9 @@ class Summary:
             "signature": str(self.signature),
             "sums": {name: f"{total:x}" for name, total in self.sums.items()},
             "run": dict(self.run),
-            "statistics": None if self.statistics is None else [f"{total:x}" for total in self.statistics],
+            "statistics": None
+            if self.statistics is None
+            else [f"{total:x}" for total in self.statistics],
             "draws": None if self.draws is None else _pack(self.draws.total),
         }
 
@@ -111,13 +125,17 @@ class Summary:
 
 
 def resample_sums(result: Result, places: npt.NDArray[np.int64], seed: int) -> ResampledSums:
-    """Resample the sums of the scores of a result, or of the counts of its corpus score; places of its segments [n]."""
+    """Resample the sums of the scores of a result, or of the counts of its corpus score; places of
+    its segments [n].
+    """
     values = result.segments[:, None] if result.pooled is None else result.pooled.statistics
     return ResampledSums.of(values, places, seed=seed)
 
 
 def interval(draws: ResampledSums, pool: OfSums | None) -> tuple[float, float] | None:
-    """Return the percentile interval of a mean, or of a corpus score; None where most resamples have no score."""
+    """Return the percentile interval of a mean, or of a corpus score; None where most resamples
+    have no score.
+    """
     return percentiles((draws.means if pool is None else draws.scores(pool))[:, 0], LEVEL)
 
 
@@ -143,15 +161,27 @@ def _add_counts(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str
 
 
 def _merge_signatures(first: Signature, second: Signature) -> Signature:
-    """Merge the signatures of two parts; raise where they differ in more than the number of references."""
+    """Merge the signatures of two parts; raise where they differ in more than the number of
+    references.
+    """
     if first == second:
         return first
     own_fields, their_fields = dict(first.fields), dict(second.fields)
-    differing = [key for key in {**own_fields, **their_fields} if own_fields.get(key) != their_fields.get(key)]
+    differing = [
+        key
+        for key in {**own_fields, **their_fields}
+        if own_fields.get(key) != their_fields.get(key)
+    ]
     if differing != ["nrefs"]:
-        details = ", ".join(f"{key} ({own_fields.get(key)} and {their_fields.get(key)})" for key in differing)
-        raise StatisticsMismatch(f"parts that were scored differently cannot be added up: they differ in {details}")
-    return Signature(tuple((key, "var" if key == "nrefs" else value) for key, value in first.fields))
+        details = ", ".join(
+            f"{key} ({own_fields.get(key)} and {their_fields.get(key)})" for key in differing
+        )
+        raise StatisticsMismatch(
+            f"parts that were scored differently cannot be added up: they differ in {details}"
+        )
+    return Signature(
+        tuple((key, "var" if key == "nrefs" else value) for key, value in first.fields)
+    )
 
 
 def _pack(total: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -160,5 +190,7 @@ def _pack(total: npt.NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _unpack(data: Mapping[str, Any]) -> npt.NDArray[np.int64]:
-    totals = np.frombuffer(zlib.decompress(b64decode(data["data"])), dtype="<i8").reshape(data["shape"])
+    totals = np.frombuffer(zlib.decompress(b64decode(data["data"])), dtype="<i8").reshape(
+        data["shape"]
+    )
     return np.asarray(totals, dtype=np.int64)

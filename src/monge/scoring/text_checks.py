@@ -1,4 +1,5 @@
-"""Checks whether metrics suit the texts: their script, their language, and the share of unknown pieces.
+"""Checks whether metrics suit the texts: their script, their language, and the share of unknown
+pieces.
 
 This module does not import torch.
 """
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 
 def watched(run: ScoringRun, expect: Expected | None, watch: Watch) -> list[Result]:
-    """Return the results of a run; check its texts before and after, and warn of metrics that do not suit them."""
+    """Return the results of a run; check its texts before and after, and warn of metrics that do
+    not suit them.
+    """
     check_first_segments(run.metrics, run.summary.first, run.cut)
     if any(metric.against == SOURCE for metric in run.metrics):
         warn_unused_references(run.metrics, run.summary.sides)
@@ -40,16 +43,21 @@ def watched(run: ScoringRun, expect: Expected | None, watch: Watch) -> list[Resu
 
 
 def check_first_segments(
-    metrics: Sequence[Scorer], rows: Sequence[Segment], cut: Callable[[Sequence[str], Reader], Sequence[Tokens]]
+    metrics: Sequence[Scorer],
+    rows: Sequence[Segment],
+    cut: Callable[[Sequence[str], Reader], Sequence[Tokens]],
 ) -> None:
-    """Check the first segments of a run: raise for texts that are mostly unknown to a model, warn of foreign scripts.
+    """Check the first segments of a run: raise for texts that are mostly unknown to a model, warn
+    of foreign scripts.
 
-    Each side is checked separately, since source and hypothesis may be in two languages. `cut` returns the pieces of
-    texts.
+    Each side is checked separately, since source and hypothesis may be in two languages. `cut`
+    returns the pieces of texts.
     """
     readers_and_sides: dict[tuple[Reader, str], TransportMetric] = {}
     for metric in metrics:
-        for member in (cast("TransportMetric", member) for member in metric.members.values() if member.reads):
+        for member in (
+            cast("TransportMetric", member) for member in metric.members.values() if member.reads
+        ):
             first_member = readers_and_sides.setdefault((member.reader, metric.against), member)
             if first_member.unknown is None and member.unknown is not None:
                 readers_and_sides[member.reader, metric.against] = member
@@ -59,17 +67,28 @@ def check_first_segments(
         texts["sources" if side == SOURCE else side] = [
             text for row in rows for text in with_side(row, side).references
         ]
-        distinct_texts = list(dict.fromkeys(text for side_texts in texts.values() for text in side_texts))
+        distinct_texts = list(
+            dict.fromkeys(text for side_texts in texts.values() for text in side_texts)
+        )
         if member.unknown is not None:
             try:
-                counts = [count_unknown(tokens, member.unknown) for tokens in cut(distinct_texts, reader)]
-            except DataError:  # a text that cannot be read: scoring it names its segment, or leaves it out
+                counts = [
+                    count_unknown(tokens, member.unknown) for tokens in cut(distinct_texts, reader)
+                ]
+            except (
+                DataError
+            ):  # a text that cannot be read: scoring it names its segment, or leaves it out
                 continue
-            pieces, unknown = sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts)
+            pieces, unknown = (
+                sum(pieces for pieces, _ in counts),
+                sum(lacking for _, lacking in counts),
+            )
             if unknown > MOSTLY * pieces:
                 raise DataError(_describe_unknown(member, pieces, unknown, distinct_texts))
         if member.languages is not None:
-            warned |= dict.fromkeys(describe_foreign_texts(reader.encoder.name, member.languages, texts))
+            warned |= dict.fromkeys(
+                describe_foreign_texts(reader.encoder.name, member.languages, texts)
+            )
     for metric in metrics:
         if isinstance(metric.spec, LexicalSpec):
             warned |= dict.fromkeys(describe_unsuited_words(metric.spec, rows))
@@ -77,8 +96,11 @@ def check_first_segments(
         warnings.warn(sentence, Unsuited, stacklevel=4)
 
 
-def warn_unknown(metrics: Sequence[Scorer], results: Sequence[Result], texts: Sequence[str]) -> None:
-    """Warn where most pieces of all texts of a run together are unknown to a model; the scores are returned anyway.
+def warn_unknown(
+    metrics: Sequence[Scorer], results: Sequence[Result], texts: Sequence[str]
+) -> None:
+    """Warn where most pieces of all texts of a run together are unknown to a model; the scores are
+    returned anyway.
 
     `texts` are examples of texts with unknown pieces.
     """
@@ -87,7 +109,9 @@ def warn_unknown(metrics: Sequence[Scorer], results: Sequence[Result], texts: Se
         for member in _vector_members(metric):
             pieces, unknown = _sum_counts(runs, "pieces"), _sum_counts(runs, "unknown")
             if member.unknown is not None and unknown > MOSTLY * pieces:
-                warnings.warn(_describe_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=4)
+                warnings.warn(
+                    _describe_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=4
+                )
 
 
 def _vector_members(metric: Scorer) -> list[TransportMetric]:
@@ -98,27 +122,42 @@ def _sum_counts(runs: Iterable[Mapping[str, int]], name: str) -> int:
     return sum(counts.get(name, 0) for counts in runs)
 
 
-def _describe_unknown(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
+def _describe_unknown(
+    metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]
+) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
     written = f", which are written in {script_label(script)}" if script is not None else ""
     return (
-        f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces ({unknown / pieces:.0%}) of these "
-        f"texts{written}: scores would say next to nothing; {advise_model(likely_language(script), model)}"
+        f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces "
+        f"({unknown / pieces:.0%}) of these "
+        f"texts{written}: scores would say next to nothing; "
+        f"{advise_model(likely_language(script), model)}"
     )
 
 
-def describe_foreign_texts(model: str, languages: frozenset[str], texts: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return warnings for texts that are mostly in a script or a language that a model does not know.
+def describe_foreign_texts(
+    model: str, languages: frozenset[str], texts: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return warnings for texts that are mostly in a script or a language that a model does not
+    know.
 
-    languages: those that the model knows; texts: the name of a side -> its texts; the hypotheses come first. Languages
-    are guessed for Latin letters only.
+    languages: those that the model knows; texts: the name of a side -> its texts; the hypotheses
+    come first. Languages are guessed for Latin letters only.
     """
     known_scripts, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()
     for name, side_texts in texts.items():
         script = main_script(side_texts)
         lang = guess_language(side_texts) if script == "LATIN" else likely_language(script)
-        if script is not None and lang is not None and (script not in known_scripts or script == "LATIN"):
-            described = f"written in {script_label(script)}" if script != "LATIN" else f"in {_name_language(lang)}"
+        if (
+            script is not None
+            and lang is not None
+            and (script not in known_scripts or script == "LATIN")
+        ):
+            described = (
+                f"written in {script_label(script)}"
+                if script != "LATIN"
+                else f"in {_name_language(lang)}"
+            )
             if script != "LATIN" or lang not in languages:
                 names_of.setdefault((lang, described), []).append(name)
     knows = LANGUAGES[min(languages)] if len(languages) == 1 else f"{len(languages)} languages"
@@ -130,17 +169,24 @@ def describe_foreign_texts(model: str, languages: frozenset[str], texts: Mapping
 
 
 def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[str]:
-    """Return warnings for a lexical metric whose texts are not split into words, or are in two languages."""
+    """Return warnings for a lexical metric whose texts are not split into words, or are in two
+    languages.
+    """
     hypotheses = [row.hypothesis for row in rows]
     script, sentences = main_script(hypotheses), []
     lang = likely_language(script) or ""
     changes = spec.preset.languages.get(lang, ())
     usual = {name: kind.show(value) for name, (value, kind) in spec.preset.options.items()}
     options = [change.partition("=")[0] for change in changes]
-    if changes and script is not None and all(spec.written()[option] == usual[option] for option in options):
+    if (
+        changes
+        and script is not None
+        and all(spec.written()[option] == usual[option] for option in options)
+    ):
         cut = ", ".join(f"{option}={usual[option]}" for option in options)
         sentences.append(
-            f"the hypotheses are written in {script_label(script)}, which {spec.name} does not cut into words by "
+            f"the hypotheses are written in {script_label(script)}, which {spec.name} does not cut "
+            f"into words by "
             f"itself ({cut}): use --lang {lang}, which means {', '.join(changes)}"
         )
     if spec.against == SOURCE:
@@ -148,13 +194,19 @@ def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[
         hypothesis_guess, source_guess = (
             (main_script(texts), guess_language(texts)) for texts in (hypotheses, sources)
         )
-        scripts_differ = None not in (hypothesis_guess[0], source_guess[0]) and hypothesis_guess[0] != source_guess[0]
+        scripts_differ = (
+            None not in (hypothesis_guess[0], source_guess[0])
+            and hypothesis_guess[0] != source_guess[0]
+        )
         if scripts_differ or (
-            None not in (hypothesis_guess[1], source_guess[1]) and hypothesis_guess[1] != source_guess[1]
+            None not in (hypothesis_guess[1], source_guess[1])
+            and hypothesis_guess[1] != source_guess[1]
         ):
             sentences.append(
-                f"{spec.name} compares words and letters, and the hypotheses are in another language than the sources: "
-                "its scores mean little; give references (-r), or take a metric of vectors and a multilingual model"
+                f"{spec.name} compares words and letters, and the hypotheses are in another "
+                f"language than the sources: "
+                "its scores mean little; give references (-r), or take a metric of vectors and a "
+                "multilingual model"
             )
     return sentences
 
@@ -169,9 +221,16 @@ def _begin_sentence(described: str, names: Sequence[str], rest: str) -> str:
 
 
 def advise_model(lang: str | None, model: str, *, target: bool = True) -> str:
-    """Return the option that selects a model for a language: `--lang` too where the hypotheses are in it (`target`)."""
+    """Return the option that selects a model for a language: `--lang` too where the hypotheses are
+    in it (`target`).
+    """
     alternative = next(
-        (packaged for packaged in PACKAGED if lang in packaged.languages and packaged.name != model), None
+        (
+            packaged
+            for packaged in PACKAGED
+            if lang in packaged.languages and packaged.name != model
+        ),
+        None,
     )
     if alternative is None:
         return "use a model that knows them (--model DIRECTORY|NAME)"

@@ -35,12 +35,16 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 WORDS, PIECES = ("words", "unknown"), ("pieces", "unknown")
-"""Names of the counts that are summed over a system: of words for word vectors, of pieces where some are unknown."""
+"""Names of the counts that are summed over a system: of words for word vectors, of pieces where
+some are unknown.
+"""
 
 
 @dataclass(frozen=True)
 class TransportMetric:
-    """A transport metric that is ready to score; `language_model` is None where the fluency axis names none."""
+    """A transport metric that is ready to score; `language_model` is None where the fluency axis
+    names none.
+    """
 
     name: str
     spec: MetricSpec
@@ -72,11 +76,17 @@ class TransportMetric:
 
     def with_side(self, side: str) -> TransportMetric:
         """Return the metric with hypotheses compared with another side."""
-        return self if side == self.against else replace(self, spec=self.spec.changed([f"against={side}"]))
+        return (
+            self
+            if side == self.against
+            else replace(self, spec=self.spec.changed([f"against={side}"]))
+        )
 
     @cached_property
     def unknown(self) -> int | None:
-        """The id of unknown pieces, which match only equal strings; None where all unknown pieces match each other."""
+        """The id of unknown pieces, which match only equal strings; None where all unknown pieces
+        match each other.
+        """
         return self.reader.encoder.unknown if self.spec.units.unknown == "apart" else None
 
     @cached_property
@@ -107,7 +117,9 @@ class TransportMetric:
         """Return everything that its scores depend on besides texts."""
         if not self.takes_statistics:
             return self.identity
-        return replace(self.identity, statistics=self.needs.digests(stats) | self.scaling.digests(stats))
+        return replace(
+            self.identity, statistics=self.needs.digests(stats) | self.scaling.digests(stats)
+        )
 
     @cached_property
     def needs(self) -> StatisticsNeeds:
@@ -123,7 +135,14 @@ class TransportMetric:
     def selection(self) -> tuple[object, ...]:
         """The key of the units of a text: the reader, and the settings that select units."""
         units = self.spec.units
-        return self.reader, units.subwords, units.punctuation, units.stopwords, units.match, units.specials
+        return (
+            self.reader,
+            units.subwords,
+            units.punctuation,
+            units.stopwords,
+            units.match,
+            units.specials,
+        )
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Return the cache key of scores: everything that they depend on besides texts, in full."""
@@ -141,7 +160,9 @@ class TransportMetric:
 
     @cached_property
     def needs_given(self) -> bool:
-        """Whether it may need statistics that a run cannot fit from its own texts: a baseline or a map."""
+        """Whether it may need statistics that a run cannot fit from its own texts: a baseline or a
+        map.
+        """
         return self.scaling.needs_baseline or self.needs.map_space is not None
 
     @cached_property
@@ -150,7 +171,9 @@ class TransportMetric:
         return (self.spec.weights.corpus,) if isinstance(self.spec.weights, Idf) else ()
 
     def with_idf_corpus(self, corpus: str) -> TransportMetric:
-        """Return the metric with its words weighed by another corpus; itself where it does not weigh by idf."""
+        """Return the metric with its words weighed by another corpus; itself where it does not
+        weigh by idf.
+        """
         weights = self.spec.weights
         if not isinstance(weights, Idf):
             return self
@@ -162,16 +185,22 @@ class TransportMetric:
         return self.spec.centre.size if isinstance(self.spec.centre, BatchCentre) else 1
 
     def check_stats(self, stats: CorpusStats) -> None:
-        """Raise where statistics lack what this metric needs, were made for other settings, or hold nothing."""
+        """Raise where statistics lack what this metric needs, were made for other settings, or hold
+        nothing.
+        """
         self.needs.check(self.name, stats)
         self.scaling.check(stats)
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature:
-        """Return its signature with these statistics; `references` is how many references a segment has, or `var`."""
+        """Return its signature with these statistics; `references` is how many references a segment
+        has, or `var`.
+        """
         return self.identity_with(stats).sign(references)
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """Score the segments of a window; `sums` are their numbers of words or pieces, and of unknown ones."""
+        """Score the segments of a window; `sums` are their numbers of words or pieces, and of
+        unknown ones.
+        """
         encoder = self.reader.encoder
         with own_numerics():
             measured = measure(window, self, stats)
@@ -181,12 +210,20 @@ class TransportMetric:
         if not encoder.looks_up and encoder.unknown is None:
             return scores
         counts_of_text = {
-            text: (tokens.words, tokens.unknown) if encoder.looks_up else count_unknown(tokens, encoder.unknown)
+            text: (tokens.words, tokens.unknown)
+            if encoder.looks_up
+            else count_unknown(tokens, encoder.unknown)
             for text, (tokens, _) in window.read(self.reader).items()
         }
-        texts = [[counts_of_text[text] for text in (row.hypothesis, *row.references)] for row in window.rows]
+        texts = [
+            [counts_of_text[text] for text in (row.hypothesis, *row.references)]
+            for row in window.rows
+        ]
         return replace(
-            scores, sums=np.array([list(map(sum, zip(*row, strict=True))) for row in texts], dtype=np.float64)
+            scores,
+            sums=np.array(
+                [list(map(sum, zip(*row, strict=True))) for row in texts], dtype=np.float64
+            ),
         )
 
     def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
@@ -195,7 +232,9 @@ class TransportMetric:
         segments, run = column.scores.parts["score"], count_flags(column.scores.flags)
         if column.scores.sums is not None:
             counted_in = WORDS if self.reader.encoder.looks_up else PIECES
-            run |= dict(zip(counted_in, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
+            run |= dict(
+                zip(counted_in, column.scores.sums.sum(0).astype(int).tolist(), strict=True)
+            )
         return Result(
             metric=self.name,
             system=column.system,
@@ -211,7 +250,9 @@ class TransportMetric:
         )
 
     def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
-        """Return the plan between a segment's hypothesis and first reference, and each unit's share of the score."""
+        """Return the plan between a segment's hypothesis and first reference, and each unit's share
+        of the score.
+        """
         from monge.scoring.explain import explain_segment
 
         with own_numerics():
@@ -219,13 +260,16 @@ class TransportMetric:
 
 
 def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
-    """Return the request to the encoder; layers of a barycentre are normalised later, in float64."""
+    """Return the request to the encoder; layers of a barycentre are normalised later, in
+    float64.
+    """
     early = unit_layers and layers.pool != "barycentre"
     return Request(layer_numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
 def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
-    """Pool pieces as the model's directory declares; raise ModelError for a pooling that is not available.
+    """Pool pieces as the model's directory declares; raise ModelError for a pooling that is not
+    available.
 
     Applies only where the metric compares texts by the mean of their pieces, as `sbert` does.
     """
@@ -234,7 +278,8 @@ def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> Me
         return spec
     if encoder.pooling != FIRST:
         raise ModelError(
-            f"{name}: {encoder.name} makes the vector of a text by {encoder.pooling} (1_Pooling/config.json), which is "
+            f"{name}: {encoder.name} makes the vector of a text by {encoder.pooling} "
+            f"(1_Pooling/config.json), which is "
             "not available here: mean and cls are; take a metric of words, or another model"
         )
     return spec.changed([f"units.join={FIRST}"])
@@ -243,17 +288,26 @@ def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> Me
 def bind_metric(
     name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None
 ) -> TransportMetric:
-    """Bind a spec to an encoder, and to a language model if it names one; layers and length become numbers."""
+    """Bind a spec to an encoder, and to a language model if it names one; layers and length become
+    numbers.
+    """
     check(spec)
-    layer, prefix = (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
+    layer, prefix = (
+        (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
+    )
     layers = resolve_layers(spec.layers, encoder.name, encoder.depth, layer)
     longest = spec.encoder.max_length or encoder.longest
     if longest > encoder.longest:
         raise InvalidSetting(
-            f"{name}: encoder.max_length={longest}, but {encoder.name} reads {encoder.longest} pieces at the most; "
+            f"{name}: encoder.max_length={longest}, but {encoder.name} reads {encoder.longest} "
+            f"pieces at the most; "
             "encoder.overlong=window reads longer texts in overlapping pieces"
         )
-    loaded = {"model": encoder.name, "precision": encoder.precision, "prefix": spec.encoder.prefix or prefix}
+    loaded = {
+        "model": encoder.name,
+        "precision": encoder.precision,
+        "prefix": spec.encoder.prefix or prefix,
+    }
     settings = replace(spec.encoder, max_length=longest, **loaded)
     spec = _apply_declared_pooling(name, replace(spec, layers=layers, encoder=settings), encoder)
     return TransportMetric(

@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Pieces
 
 ScoredRows = tuple[int, Sequence[int], Sequence[Segment], Scores]
-"""The scores of a member for the segments at some positions of the input: the place of the member, positions, segments,
-scores."""
+"""The scores of a member for the segments at some positions of the input: the place of the member,
+positions, segments, scores."""
 
 
 @dataclass(frozen=True)
 class RunMember:
-    """A scorer of windows inside a run: the metric that owns it, its side, and its statistics by system."""
+    """A scorer of windows inside a run: the metric that owns it, its side, and its statistics by
+    system.
+    """
 
     owner: int
     name: str
@@ -53,7 +55,9 @@ class FailedSegments:
 
 @dataclass
 class SideGroup:
-    """The members of a run that compare with one side, by place, scored together; `cache` has scores of a store."""
+    """The members of a run that compare with one side, by place, scored together; `cache` has
+    scores of a store.
+    """
 
     side: str
     places: list[int]
@@ -67,8 +71,9 @@ class SideGroup:
 class WindowPass:
     """Scores segments window by window.
 
-    segments: re-iterable; store: keeps scores; window_size: segments of a window at the most; score: scores a window
-    with some metrics, None for this process; windows: ready-made windows of a shard, in place of the segments.
+    segments: re-iterable; store: keeps scores; window_size: segments of a window at the most;
+    score: scores a window with some metrics, None for this process; windows: ready-made windows of
+    a shard, in place of the segments.
     """
 
     members: Sequence[RunMember]
@@ -81,7 +86,9 @@ class WindowPass:
     windows: Sequence[Sequence[Segment]] | None = None
 
     def iter_scores(self, progress: Callable[[int], None] | None = None) -> Iterator[ScoredRows]:
-        """Score every window with every member, then the members that need all segments of a system at once."""
+        """Score every window with every member, then the members that need all segments of a system
+        at once.
+        """
         groups = self._groups()
         needs_all = [j for j, member in enumerate(self.members) if not member.scorer.block]
         rows_of_all: list[tuple[int, Segment]] = []
@@ -94,7 +101,11 @@ class WindowPass:
                 good, scores_of_sides = self._score_good_rows(groups, rows, error)
             good_positions, good_rows = [positions[k] for k in good], [rows[k] for k in good]
             for group, scores_of_members in zip(groups, scores_of_sides, strict=False):
-                sided = [with_side(row, group.side) for row in good_rows] if len(groups) > 1 else good_rows
+                sided = (
+                    [with_side(row, group.side) for row in good_rows]
+                    if len(groups) > 1
+                    else good_rows
+                )
                 for j, scores in zip(group.places, scores_of_members, strict=True):
                     yield j, good_positions, sided, scores
             if needs_all:
@@ -107,20 +118,41 @@ class WindowPass:
     def _groups(self) -> list[SideGroup]:
         groups = []
         for side in dict.fromkeys(member.side for member in self.members):
-            places = [j for j, member in enumerate(self.members) if member.scorer.block and member.side == side]
-            metrics, stats = [self.members[j].scorer for j in places], [self.members[j].stats for j in places]
-            cache = None if self.store is None else ScoreCache(metrics, stats, self.store, self.score or score_window)
+            places = [
+                j
+                for j, member in enumerate(self.members)
+                if member.scorer.block and member.side == side
+            ]
+            metrics, stats = (
+                [self.members[j].scorer for j in places],
+                [self.members[j].stats for j in places],
+            )
+            cache = (
+                None
+                if self.store is None
+                else ScoreCache(metrics, stats, self.store, self.score or score_window)
+            )
             readers = list(dict.fromkeys(reader for metric in metrics for reader in metric.readers))
             groups.append(SideGroup(side, places, metrics, readers, stats, cache))
         return groups
 
-    def _windows(self, groups: Sequence[SideGroup]) -> Iterator[tuple[Sequence[int], Sequence[Segment], Pieces | None]]:
-        """Yield windows with their positions and pieces; the segments of a single side are turned to it once."""
+    def _windows(
+        self, groups: Sequence[SideGroup]
+    ) -> Iterator[tuple[Sequence[int], Sequence[Segment], Pieces | None]]:
+        """Yield windows with their positions and pieces; the segments of a single side are turned
+        to it once.
+        """
         side = groups[0].side if len(groups) == 1 else REFERENCES
         if self.windows is None:
             block = lcm(1, *(member.scorer.block for member in self.members if member.scorer.block))
-            segments = self.segments if side == REFERENCES else (with_side(row, side) for row in self.segments)
-            cut: Iterable[tuple[Sequence[int], Sequence[Segment]]] = cut_windows(segments, self.window_size, block)
+            segments = (
+                self.segments
+                if side == REFERENCES
+                else (with_side(row, side) for row in self.segments)
+            )
+            cut: Iterable[tuple[Sequence[int], Sequence[Segment]]] = cut_windows(
+                segments, self.window_size, block
+            )
         else:
             starts = accumulate(map(len, self.windows), initial=0)
             cut = (
@@ -130,18 +162,26 @@ class WindowPass:
         reading = [group for group in groups if group.readers]
         for positions, rows in cut:
             pieces = None
-            if self.encoding is not None and any(group.cache is None or group.cache.missed for group in reading):
+            if self.encoding is not None and any(
+                group.cache is None or group.cache.missed for group in reading
+            ):
                 sides = [group.side for group in reading] if len(groups) > 1 else [REFERENCES]
-                with suppress(DataError):  # it is raised again where the window is scored, and the segment is named
+                with suppress(
+                    DataError
+                ):  # it is raised again where the window is scored, and the segment is named
                     pieces = self.encoding.pieces(
-                        rows if sides == [REFERENCES] else [with_side(row, side) for side in sides for row in rows]
+                        rows
+                        if sides == [REFERENCES]
+                        else [with_side(row, side) for side in sides for row in rows]
                     )
             yield positions, rows, pieces
 
     def _score_groups(
         self, groups: Sequence[SideGroup], rows: Sequence[Segment], pieces: Pieces | None
     ) -> list[list[Scores]]:
-        """Return by side the scores of each member for some segments, from the cache where it has them."""
+        """Return by side the scores of each member for some segments, from the cache where it has
+        them.
+        """
         scores = []
         for group in groups:
             sided = [with_side(row, group.side) for row in rows] if len(groups) > 1 else rows
@@ -154,13 +194,19 @@ class WindowPass:
                 continue
             for reader in group.readers:
                 window.read(reader)
-            scores.append([metric.score(window, of) for metric, of in zip(group.metrics, group.stats, strict=True)])
+            scores.append(
+                [
+                    metric.score(window, of)
+                    for metric, of in zip(group.metrics, group.stats, strict=True)
+                ]
+            )
         return scores
 
     def _score_good_rows(
         self, groups: Sequence[SideGroup], rows: Sequence[Segment], error: DataError
     ) -> tuple[Sequence[int], list[list[Scores]]]:
-        """Score the rows of a window that failed, one by one to find those that fail: the places of the others.
+        """Score the rows of a window that failed, one by one to find those that fail: the places of
+        the others.
 
         Returns these places, and by side the scores of each member.
         """
@@ -170,7 +216,9 @@ class WindowPass:
         good = [place for place, row in enumerate(rows) if self._can_score(groups, row)]
         if len(good) == len(rows):
             raise error  # each row is fine by itself: the window as a whole is at fault
-        return good, self._score_groups(groups, [rows[place] for place in good], None) if good else []
+        return good, self._score_groups(
+            groups, [rows[place] for place in good], None
+        ) if good else []
 
     def _can_score(self, groups: Sequence[SideGroup], row: Segment) -> bool:
         try:
@@ -181,7 +229,9 @@ class WindowPass:
             return False
         return True
 
-    def _score_systems(self, j: int, positioned: Sequence[tuple[int, Segment]]) -> Iterator[ScoredRows]:
+    def _score_systems(
+        self, j: int, positioned: Sequence[tuple[int, Segment]]
+    ) -> Iterator[ScoredRows]:
         """Score all segments of each system together, where the metric is defined so."""
         member = self.members[j]
         for system in dict.fromkeys(row.system for _, row in positioned):

@@ -22,13 +22,17 @@ REFERENCES, SOURCE = "references", "source"
 SEGMENTS = 1024
 """The largest number of segments in a window."""
 FIRST, FULL = 1 << 14, 1 << 17
-"""Characters of distinct texts that fill the first window, and every window from the fourth on: a few seconds' work."""
+"""Characters of distinct texts that fill the first window, and every window from the fourth on: a
+few seconds' work.
+"""
 
 T = TypeVar("T")
 
 
 class Window:
-    """A block of segments that share an encoding pass; texts are encoded when a metric first needs them."""
+    """A block of segments that share an encoding pass; texts are encoded when a metric first needs
+    them.
+    """
 
     def __init__(
         self,
@@ -44,7 +48,9 @@ class Window:
         """Return the pieces and vectors of every text of the window, for a reader."""
         if reader not in self._read:
             assert self._encoding is not None
-            self._read[reader] = self._encoding.read(distinct(self.rows), reader, self.pieces.get(reader))
+            self._read[reader] = self._encoding.read(
+                distinct(self.rows), reader, self.pieces.get(reader)
+            )
         return self._read[reader]
 
     def units(self, metric: TransportMetric, tokens: Tokens) -> Units:
@@ -56,8 +62,14 @@ class Window:
 
 
 def with_side(row: Segment, side: str) -> Segment:
-    """Return the segment for metrics that compare with a side: for `source`, the source replaces the references."""
-    return row if side == REFERENCES else replace(row, references=() if row.source is None else (row.source,))
+    """Return the segment for metrics that compare with a side: for `source`, the source replaces
+    the references.
+    """
+    return (
+        row
+        if side == REFERENCES
+        else replace(row, references=() if row.source is None else (row.source,))
+    )
 
 
 def distinct(rows: Iterable[Segment]) -> list[str]:
@@ -65,11 +77,15 @@ def distinct(rows: Iterable[Segment]) -> list[str]:
     return list(dict.fromkeys(text for row in rows for text in (row.hypothesis, *row.references)))
 
 
-def cut_windows(segments: Iterable[Segment], most: int, block: int) -> Iterator[tuple[list[int], list[Segment]]]:
-    """Yield windows of segments with their positions in the input; the boundaries depend on the input alone.
+def cut_windows(
+    segments: Iterable[Segment], most: int, block: int
+) -> Iterator[tuple[list[int], list[Segment]]]:
+    """Yield windows of segments with their positions in the input; the boundaries depend on the
+    input alone.
 
-    A window ends with `most` segments, or when its distinct texts have FIRST characters, a limit that doubles from
-    window to window up to FULL. `block` consecutive segments of a system stay together.
+    A window ends with `most` segments, or when its distinct texts have FIRST characters, a limit
+    that doubles from window to window up to FULL. `block` consecutive segments of a system stay
+    together.
     """
     waiting: dict[str, list[tuple[int, Segment]]] = {}
     ready: list[tuple[int, Segment]] = []
@@ -95,7 +111,9 @@ def cut_windows(segments: Iterable[Segment], most: int, block: int) -> Iterator[
 
 
 def prefetch(items: Iterable[T]) -> Iterator[T]:
-    """Yield the items; a thread produces the next one while the current one is in use, and errors keep their order."""
+    """Yield the items; a thread produces the next one while the current one is in use, and errors
+    keep their order.
+    """
     with ThreadPoolExecutor(1, "ahead") as executor:
         source, end = iter(items), object()
         next_item = executor.submit(next, source, end)

@@ -1,4 +1,6 @@
-"""Admission of requests: a limited number runs, a limited number waits, the rest is refused with Retry-After."""
+"""Admission of requests: a limited number runs, a limited number waits, the rest is refused with
+Retry-After.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ LOOK = 0.25
 
 
 class Desk:
-    """A thread pool for requests; one whose client disconnects, or that times out, frees its place."""
+    """A thread pool for requests; one whose client disconnects, or that times out, frees its
+    place.
+    """
 
     def __init__(self, limits: Limits, counters: ServiceCounters) -> None:
         self._limits, self._counters = limits, counters
@@ -37,7 +41,9 @@ class Desk:
         work: Callable[[Ticket], T],
         begin: Callable[[Ticket], concurrent.futures.Future[T] | None] = lambda ticket: None,
     ) -> T:
-        """Return what `work` returns, run in a thread; or the result of `begin`, where it starts the work itself."""
+        """Return what `work` returns, run in a thread; or the result of `begin`, where it starts
+        the work itself.
+        """
         deadline = time.monotonic() + self._limits.seconds
         busy = self.busy()
         if busy is not None:
@@ -74,7 +80,9 @@ class Desk:
         if self.waiting + self.working < capacity:
             return None
         hint = "come back after Retry-After seconds; --limit queue=N lets more wait"
-        return Refusal(429, f"{capacity} requests are worked on or wait already", capacity, hint, retry=1)
+        return Refusal(
+            429, f"{capacity} requests are worked on or wait already", capacity, hint, retry=1
+        )
 
     async def _wait_for_place(self, deadline: float) -> None:
         self.waiting += 1

@@ -1,4 +1,6 @@
-"""What the settings of a request may name: shipped lists, loaded models, bounded numbers; never a local file."""
+"""What the settings of a request may name: shipped lists, loaded models, bounded numbers; never a
+local file.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ FETCHED = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
-    """Raise where a setting names something that this service does not offer, or asks for unbounded work."""
+    """Raise where a setting names something that this service does not offer, or asks for unbounded
+    work.
+    """
     if isinstance(spec, LexicalSpec):
         _check_words(spec)
         return
@@ -31,10 +35,15 @@ def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
 def _check_words(spec: LexicalSpec) -> None:
     tokenizer = spec.options.get("tokenize")
     if tokenizer in FETCHED:
-        raise InvalidSetting(f"{spec.name}: tokenize={tokenizer} is fetched from the network, which a service does not")
+        raise InvalidSetting(
+            f"{spec.name}: tokenize={tokenizer} is fetched from the network, which a service does "
+            f"not"
+        )
     for option in ("char_order", "word_order", "orders", "beta"):
         if isinstance(spec.options.get(option), int) and spec.options[option] > MOST_ORDER:
-            raise InvalidSetting(f"{spec.name}: {option} is at most {MOST_ORDER} here, got {spec.options[option]}")
+            raise InvalidSetting(
+                f"{spec.name}: {option} is at most {MOST_ORDER} here, got {spec.options[option]}"
+            )
 
 
 def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) -> None:
@@ -47,20 +56,25 @@ def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) ->
         _check_one_of("fluency.model", fluency.model, models)
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         raise InvalidSetting(
-            f"weights.corpus takes references, each-side or sources here, got {spec.weights.corpus!r}; fit other texts "
+            f"weights.corpus takes references, each-side or sources here, got "
+            f"{spec.weights.corpus!r}; fit other texts "
             "with POST /v1/stats and give their id"
         )
     if isinstance(spec.transport, Tempered):
         _check_at_most("transport.sweeps", spec.transport.sweeps, MOST_SWEEPS)
     if isinstance(spec.readout, Spectrum):
-        _check_at_most("numbers in readout.temperatures", len(spec.readout.temperatures), MOST_NUMBERS)
+        _check_at_most(
+            "numbers in readout.temperatures", len(spec.readout.temperatures), MOST_NUMBERS
+        )
     _check_at_most("units.ngram", units.ngram, MOST_NGRAM)
     _check_at_most("exponents of layers", len(spec.layers.exponents), MOST_NUMBERS)
 
 
 def _check_one_of(target: str, value: str, accepted: Collection[str]) -> None:
     if value not in accepted:
-        raise InvalidSetting(f"{target} takes {', '.join(accepted) or 'nothing'} in this service, got {value[:80]!r}")
+        raise InvalidSetting(
+            f"{target} takes {', '.join(accepted) or 'nothing'} in this service, got {value[:80]!r}"
+        )
 
 
 def _check_at_most(target: str, value: int, most: int) -> None:

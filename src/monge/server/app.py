@@ -38,7 +38,8 @@ RESULT_FORMATS = {
 }
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"model": schemas.Refused, "description": kind.replace("_", " ")} for status, kind in KINDS.items()
+    status: {"model": schemas.Refused, "description": kind.replace("_", " ")}
+    for status, kind in KINDS.items()
 }
 """Every refusal has the same shape."""
 STALLED = 15
@@ -57,7 +58,9 @@ class App(FastAPI):
 
 
 def create(config: Config | None = None) -> App:
-    """Return the application of a service that holds its state directory; models are loaded when it starts."""
+    """Return the application of a service that holds its state directory; models are loaded when it
+    starts.
+    """
     config = config or Config()
     state = StateFolder.open_folder(config.state)
     try:
@@ -119,52 +122,76 @@ async def _on_error(request: Request, error: Exception) -> Response:
     elif isinstance(error, RequestValidationError):
         refusal = invalid_refusal(error)
     elif isinstance(error, HTTPException):
-        refusal = Refusal(error.status_code, str(error.detail), None, "GET /docs lists what there is")
+        refusal = Refusal(
+            error.status_code, str(error.detail), None, "GET /docs lists what there is"
+        )
         refusal.headers = error.headers
     elif isinstance(error, Gone):
         refusal = Refusal(503, "the service is stopping", None, "come back", retry=5)
     else:
-        refusal = Refusal(500, f"a defect of monge: {type(error).__name__}", None, "please report it")
+        refusal = Refusal(
+            500, f"a defect of monge: {type(error).__name__}", None, "please report it"
+        )
     return JSONResponse(refusal.body(), refusal.status_code, refusal.headers)
 
 
 def _scoring_routes(app: App) -> APIRouter:
     """Return the routes that score, explain, compare and fit."""
-    router, service = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["scoring"]), app.service
+    router, service = (
+        APIRouter(prefix="/v1", route_class=StrictRoute, tags=["scoring"]),
+        app.service,
+    )
 
-    async def respond_with_bytes(request: Request, work: Callable[[Ticket], bytes], kind: str = JSON) -> Response:
+    async def respond_with_bytes(
+        request: Request, work: Callable[[Ticket], bytes], kind: str = JSON
+    ) -> Response:
         return Response(await app.desk.serve(request, work), media_type=kind)
 
-    @router.post("/score", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response)
+    @router.post(
+        "/score", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response
+    )
     async def score(request: Request, body: schemas.ScoreRequest) -> Response:
         """Score hypotheses: the object that `monge score --format json` prints."""
-        short = len(await request.body()) <= SHORT_BODY  # on the event loop nothing is done with a long one
+        short = (
+            len(await request.body()) <= SHORT_BODY
+        )  # on the event loop nothing is done with a long one
 
         def begin(ticket: Ticket) -> Future[bytes] | None:
             return service.submit_small(body, ticket) if short else None
 
         return Response(
-            await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin), media_type=JSON
+            await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin),
+            media_type=JSON,
         )
 
     pictures: dict[int | str, dict[str, Any]] = {
-        200: {"content": {JSON: {"schema": {"type": "object"}}, "image/svg+xml": {}, "text/html": {}}}
+        200: {
+            "content": {JSON: {"schema": {"type": "object"}}, "image/svg+xml": {}, "text/html": {}}
+        }
     }
 
     @router.post("/explain", responses=pictures, response_class=Response)
     async def explain(request: Request, body: schemas.ExplainRequest) -> Response:
-        """Why a pair gets its score: units, weights, plans, moves; a picture or a page by `Accept`."""
+        """Why a pair gets its score: units, weights, plans, moves; a picture or a page by
+        `Accept`.
+        """
         accepted = request.headers.get("accept", "")
-        form = "svg" if "image/svg+xml" in accepted else "html" if "text/html" in accepted else "json"
+        form = (
+            "svg" if "image/svg+xml" in accepted else "html" if "text/html" in accepted else "json"
+        )
         kind = {"json": JSON, "svg": "image/svg+xml", "html": "text/html; charset=utf-8"}[form]
-        answer = await respond_with_bytes(request, lambda ticket: service.explain(body, ticket, form), kind)
+        answer = await respond_with_bytes(
+            request, lambda ticket: service.explain(body, ticket, form), kind
+        )
         if form != "json":
             answer.headers["content-security-policy"] = REPORT_POLICY
         return answer
 
     @router.post("/compare", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     async def compare(request: Request, body: schemas.CompareRequest) -> Response:
-        """Compare systems: scores with intervals, paired tests, clusters; as `monge compare --format json`."""
+        """Compare systems: scores with intervals, paired tests, clusters; as `monge compare
+        --format json`.
+        """
         return await respond_with_bytes(request, lambda ticket: service.compare(body, ticket))
 
     @router.post("/stats", responses={200: {"model": schemas.Fitted}})
@@ -172,7 +199,9 @@ def _scoring_routes(app: App) -> APIRouter:
         """Fit corpus statistics and keep them under the digest of what they hold."""
         return JSONResponse(await app.desk.serve(request, lambda ticket: service.fit(body, ticket)))
 
-    @router.get("/stats/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get(
+        "/stats/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def statistics(name: str) -> Response:
         """Statistics as `monge fit` writes them: a file for `--stats`."""
         return JSONResponse(service.statistics(name).to_dict())
@@ -182,7 +211,9 @@ def _scoring_routes(app: App) -> APIRouter:
         """Every metric: what it measures, range, cost a pair, agreement with people."""
         return JSONResponse(service.catalogue())
 
-    @router.get("/metrics/{name:path}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get(
+        "/metrics/{name:path}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def metric(
         name: str,
         setting: Annotated[list[str] | None, Query(description="AXIS=VALUE, repeatable.")] = None,
@@ -191,17 +222,25 @@ def _scoring_routes(app: App) -> APIRouter:
         """Every setting of a metric, the form they are set by, its range and its signature."""
         return JSONResponse(service.variant(name, setting or (), lang))
 
-    @router.post("/signature/parse", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.post(
+        "/signature/parse", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def parse_signature(body: schemas.SignatureRequest) -> Response:
         """What a signature says."""
         parsed = parse(body.signature)
         fields = dict(Signature.parse(body.signature).fields)
-        return JSONResponse({"metric": parsed.metric, "fields": fields, "spec": parsed.spec.written()})
+        return JSONResponse(
+            {"metric": parsed.metric, "fields": fields, "spec": parsed.spec.written()}
+        )
 
-    @router.post("/signature/diff", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.post(
+        "/signature/diff", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def diff_signatures(body: schemas.DiffRequest) -> Response:
         """The settings in which two signatures differ."""
-        return JSONResponse({key: [first, second] for key, first, second in difference(body.one, body.other)})
+        return JSONResponse(
+            {key: [first, second] for key, first, second in difference(body.one, body.other)}
+        )
 
     return router
 
@@ -218,7 +257,10 @@ UPLOAD = {
                             name: {"type": "array", "items": {"type": "string", "format": "binary"}}
                             for name in ("hypotheses", "references")
                         },
-                        **{name: {"type": "string", "format": "binary"} for name in ("source", "table")},
+                        **{
+                            name: {"type": "string", "format": "binary"}
+                            for name in ("source", "table")
+                        },
                         **{
                             name: {"type": "array", "items": {"type": "string"}}
                             for name in ("metric", "setting", "statistics")
@@ -236,11 +278,20 @@ def _job_routes(app: App) -> APIRouter:
     """Return the routes of jobs, which are too large for a request."""
     router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
-    @router.post("", status_code=202, responses={202: {"model": schemas.JobState}}, openapi_extra=UPLOAD)
+    @router.post(
+        "", status_code=202, responses={202: {"model": schemas.JobState}}, openapi_extra=UPLOAD
+    )
     async def submit(request: Request) -> Response:
-        """Send files (hypotheses with references or a source, or a table) to be scored; answers at once."""
+        """Send files (hypotheses with references or a source, or a table) to be scored; answers at
+        once.
+        """
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
-            raise Refusal(415, "a job is sent as files", None, "curl -F hypotheses=@a.txt -F references=@r.txt URL")
+            raise Refusal(
+                415,
+                "a job is sent as files",
+                None,
+                "curl -F hypotheses=@a.txt -F references=@r.txt URL",
+            )
         folder = app.jobs.make_upload_folder()
         try:
             async with request.form(max_files=64, max_fields=128) as form:
@@ -266,7 +317,11 @@ def _job_routes(app: App) -> APIRouter:
         """Cancel a job; drop one that has ended."""
         return JSONResponse(app.jobs.cancel(name).describe())
 
-    @router.get("/{name}/events", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
+    @router.get(
+        "/{name}/events",
+        responses={200: {"content": {"text/event-stream": {}}}},
+        response_class=Response,
+    )
     async def events(name: str) -> Response:
         """The states of a job as server-sent events, until it ends."""
         app.jobs.get(name)
@@ -281,39 +336,66 @@ def _job_routes(app: App) -> APIRouter:
 
         return StreamingResponse(stream_states(), media_type="text/event-stream")
 
-    @router.get("/{name}/result", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response)
-    def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
+    @router.get(
+        "/{name}/result", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response
+    )
+    def result(
+        name: str,
+        format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json",  # noqa: A002
+    ) -> Response:
         """The results of a job with all segments: json, jsonl or tsv (a row per segment)."""
         if format not in RESULT_FORMATS:
             raise Refusal(422, f"format is one of {', '.join(RESULT_FORMATS)}", None, "?format=tsv")
         headers = {"content-disposition": f'attachment; filename="monge-{name}.{format}"'}
         if format == "json":
-            return FileResponse(app.jobs.path(name, "results.json"), media_type=JSON, headers=headers)
+            return FileResponse(
+                app.jobs.path(name, "results.json"), media_type=JSON, headers=headers
+            )
         pieces = render_results(app.jobs.results(name), format, version=VERSION, segments=True)
-        return StreamingResponse(_join_pieces(pieces), media_type=RESULT_FORMATS[format], headers=headers)
+        return StreamingResponse(
+            _join_pieces(pieces), media_type=RESULT_FORMATS[format], headers=headers
+        )
 
-    @router.get("/{name}/report", responses={200: {"content": {"text/html": {}, JSON: {}}}}, response_class=Response)
+    @router.get(
+        "/{name}/report",
+        responses={200: {"content": {"text/html": {}, JSON: {}}}},
+        response_class=Response,
+    )
     def report(
         name: str,
-        format: Annotated[Literal["html", "json"], Query(description="html; json: its content")] = "html",  # noqa: A002
+        format: Annotated[  # noqa: A002
+            Literal["html", "json"], Query(description="html; json: its content")
+        ] = "html",
     ) -> Response:
-        """The document of `monge report`; as JSON its content without style, script and segments, for a page."""
+        """The document of `monge report`; as JSON its content without style, script and segments,
+        for a page.
+        """
         if format == "json":
             return FileResponse(app.jobs.path(name, CONTENT_FILE), media_type=JSON)
         headers = {
             "content-security-policy": REPORT_POLICY,
             "content-disposition": f'attachment; filename="monge-{name}.html"',
         }
-        return FileResponse(app.jobs.path(name, REPORT_FILE), media_type="text/html; charset=utf-8", headers=headers)
+        return FileResponse(
+            app.jobs.path(name, REPORT_FILE), media_type="text/html; charset=utf-8", headers=headers
+        )
 
-    @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get(
+        "/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def comparison(name: str) -> Response:
-        """The systems of a job compared: a verdict, scores with intervals, clusters, paired tests."""
+        """The systems of a job compared: a verdict, scores with intervals, clusters, paired
+        tests.
+        """
         return FileResponse(app.jobs.path(name, "comparison.json"), media_type=JSON)
 
-    @router.get("/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get(
+        "/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}}
+    )
     def segments(name: str, view: Annotated[browse.SegmentQuery, Query()]) -> Response:
-        """Segments of a job with texts, scores and plans, searched, filtered and sorted; a page of them."""
+        """Segments of a job with texts, scores and plans, searched, filtered and sorted; a page of
+        them.
+        """
         return JSONResponse(browse.page(app.jobs, name, view))
 
     return router
@@ -346,18 +428,32 @@ def _health_routes(app: App) -> APIRouter:
         """Its models are loaded and warm, and it is not stopping."""
         task = app.state.warming
         if task.done() and task.exception() is not None:
-            raise Refusal(503, f"the models cannot be loaded: {task.exception()}", None, "see the service's log")
+            raise Refusal(
+                503,
+                f"the models cannot be loaded: {task.exception()}",
+                None,
+                "see the service's log",
+            )
         if not service.ready or not task.done() or app.guard.draining:
-            raise Refusal(503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2)
+            raise Refusal(
+                503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2
+            )
         if not app.jobs.alive or not service.engine.alive:
             name = "runs the jobs" if service.engine.alive else "owns the models"
             raise Refusal(503, f"the thread that {name} has ended", None, "start the service again")
         most = service.limits.seconds + STALLED
         if service.engine.longest_seconds > most:
-            raise Refusal(503, f"the engine has made no progress for {most} seconds", most, "start the service again")
+            raise Refusal(
+                503,
+                f"the engine has made no progress for {most} seconds",
+                most,
+                "start the service again",
+            )
         return JSONResponse({"status": "ready"})
 
-    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    @router.get(
+        "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}}
+    )
     def metrics() -> Response:
         """Counters for Prometheus."""
         states = [job["state"] for job in app.jobs.describe_all()]

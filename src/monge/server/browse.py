@@ -1,4 +1,6 @@
-"""The segments of a job, a page at a time, as the browser of a report shows them (`monge.report.browser`)."""
+"""The segments of a job, a page at a time, as the browser of a report shows them
+(`monge.report.browser`).
+"""
 
 from __future__ import annotations
 
@@ -25,29 +27,41 @@ ItemKey = tuple[str, int]
 
 
 class SegmentQuery(BaseModel):
-    """Which segments to show, and how to sort them: for a metric, a system and a second system; `size` from `start`."""
+    """Which segments to show, and how to sort them: for a metric, a system and a second system;
+    `size` from `start`.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     order: SortOrder = "input"
     metric: str | None = Field(None, max_length=2000)
     system: str | None = Field(None, max_length=2000)
-    other: str | None = Field(None, max_length=2000, description="The second system of a difference.")
+    other: str | None = Field(
+        None, max_length=2000, description="The second system of a difference."
+    )
     filter: Filter = "all"
-    search: str = Field("", max_length=2000, description="Words of the texts or the id, in any case.")
+    search: str = Field(
+        "", max_length=2000, description="Words of the texts or the id, in any case."
+    )
     descending: bool = False
     start: int = Field(0, ge=0, le=10_000_000)
     size: int = Field(20, ge=1, le=200)
 
 
 class BrowsedJob:
-    """The results, texts and plans of a job by metric, system and item; a score is NaN where a system lacks an item."""
+    """The results, texts and plans of a job by metric, system and item; a score is NaN where a
+    system lacks an item.
+    """
 
-    def __init__(self, results: list[Result], rows: Iterable[Segment], plans: dict[str, Any]) -> None:
+    def __init__(
+        self, results: list[Result], rows: Iterable[Segment], plans: dict[str, Any]
+    ) -> None:
         self.metrics = list(dict.fromkeys(result.metric for result in results))
         self.systems = list(dict.fromkeys(result.system for result in results))
         by_name = {(result.metric, result.system): result for result in results}
-        self.results = [[by_name[metric, system] for system in self.systems] for metric in self.metrics]
+        self.results = [
+            [by_name[metric, system] for system in self.systems] for metric in self.metrics
+        ]
         keys = [_item_keys(result.ids) for result in self.results[0]]
         self.items = list(dict.fromkeys(key for system_keys in keys for key in system_keys))
         self._place_of = {key: place for place, key in enumerate(self.items)}
@@ -78,10 +92,15 @@ class BrowsedJob:
 
     @cached_property
     def references(self) -> list[list[dict[int, int]]]:
-        """[metrics][systems]: item -> the index of the best reference, where it is not the first."""
+        """[metrics][systems]: item -> the index of the best reference, where it is not the
+        first.
+        """
         return [
             [
-                {int(at[k]): int(result.references[k]) for k in np.flatnonzero(result.references > 0)}
+                {
+                    int(at[k]): int(result.references[k])
+                    for k in np.flatnonzero(result.references > 0)
+                }
                 for at, result in zip(self._at, row, strict=True)
             ]
             for row in self.results
@@ -91,7 +110,8 @@ class BrowsedJob:
     def flags(self) -> dict[tuple[int, int], list[str]]:
         """Descriptions of what was unusual in an output, by (system index, item index)."""
         return {
-            (s, int(self._at[s][k])): descriptions for (s, k), descriptions in described_flags(self.results).items()
+            (s, int(self._at[s][k])): descriptions
+            for (s, k), descriptions in described_flags(self.results).items()
         }
 
     @cached_property
@@ -103,7 +123,11 @@ class BrowsedJob:
         for m, row in enumerate(self.results):
             signed = flat[m, scored] * (1 if row[0].higher_is_better else -1)
             ordered = np.sort(signed)
-            both = np.searchsorted(ordered, signed, "left") + np.searchsorted(ordered, signed, "right") - 1
+            both = (
+                np.searchsorted(ordered, signed, "left")
+                + np.searchsorted(ordered, signed, "right")
+                - 1
+            )
             ranks[m, scored] = both / max(2 * (len(signed) - 1), 1)
         differences: Array = (ranks.max(0) - ranks.min(0)).reshape(self.scores.shape[1:])
         return differences
@@ -164,9 +188,14 @@ def page(jobs: Jobs, name: str, view: SegmentQuery) -> dict[str, Any]:
 
 
 def _choose(job: BrowsedJob, view: SegmentQuery) -> _Chosen:
-    metric, system = _find_place("metric", view.metric, job.metrics), _find_place("system", view.system, job.systems)
+    metric, system = (
+        _find_place("metric", view.metric, job.metrics),
+        _find_place("system", view.system, job.systems),
+    )
     if view.other is None:
-        return _Chosen(metric, system, next((k for k in range(len(job.systems)) if k != system), system))
+        return _Chosen(
+            metric, system, next((k for k in range(len(job.systems)) if k != system), system)
+        )
     return _Chosen(metric, system, _find_place("system", view.other, job.systems))
 
 
@@ -174,12 +203,16 @@ def _find_place(kind: str, name: str | None, names: list[str]) -> int:
     if name is None:
         return 0
     if name not in names:
-        raise Refusal(422, f"this job has no {kind} {name[:80]!r}", None, f"{kind}s: {', '.join(names)[:400]}")
+        raise Refusal(
+            422, f"this job has no {kind} {name[:80]!r}", None, f"{kind}s: {', '.join(names)[:400]}"
+        )
     return names.index(name)
 
 
 def _sort_keys(job: BrowsedJob, view: SegmentQuery, chosen: _Chosen) -> Array:
-    """Return the key that each item is sorted by, [items]; NaN for those that the order leaves out."""
+    """Return the key that each item is sorted by, [items]; NaN for those that the order
+    leaves out.
+    """
     scores = job.scores[chosen.metric]
     if view.order in ("difference", "spread") and len(job.systems) < 2:
         raise Refusal(422, f"a {view.order} needs two systems", None, "this job has one")
@@ -203,21 +236,33 @@ def _select_items(job: BrowsedJob, view: SegmentQuery, chosen: _Chosen) -> Array
     """Return which items a query shows, [items]."""
     is_selected: Array = np.ones(len(job.items), dtype=bool)
     if view.filter in ("better", "worse"):
-        gap = job.scores[chosen.metric, chosen.system] - job.scores[chosen.metric, chosen.second_system]
+        gap = (
+            job.scores[chosen.metric, chosen.system]
+            - job.scores[chosen.metric, chosen.second_system]
+        )
         better = job.results[chosen.metric][0].higher_is_better == (view.filter == "better")
         is_selected = gap > 0 if better else gap < 0
     elif view.filter in ("flagged", "plans"):
         is_selected = np.zeros(len(job.items), dtype=bool)
-        is_selected[list(job.plans) if view.filter == "plans" else [item for _, item in job.flags]] = True
+        is_selected[
+            list(job.plans) if view.filter == "plans" else [item for _, item in job.flags]
+        ] = True
     if view.search:
         words = view.search.lower()
-        is_selected = is_selected & np.array([_contains_words(job, item, words) for item in range(len(job.items))])
+        is_selected = is_selected & np.array(
+            [_contains_words(job, item, words) for item in range(len(job.items))]
+        )
     return is_selected
 
 
 def _contains_words(job: BrowsedJob, item: int, words: str) -> bool:
     rows = [row for texts in job.texts if (row := texts[item]) is not None]
-    texts = [job.items[item][0], *rows[0].references, rows[0].source or "", *(row.hypothesis for row in rows)]
+    texts = [
+        job.items[item][0],
+        *rows[0].references,
+        rows[0].source or "",
+        *(row.hypothesis for row in rows),
+    ]
     return any(words in text.lower() for text in texts)
 
 
@@ -232,7 +277,9 @@ def _describe_item(job: BrowsedJob, item: int, key: float, metric: int) -> dict[
             {
                 "system": system,
                 "hypothesis": row.hypothesis,
-                "scores": {name: float(job.scores[m, s, item]) for m, name in enumerate(job.metrics)},
+                "scores": {
+                    name: float(job.scores[m, s, item]) for m, name in enumerate(job.metrics)
+                },
                 "flags": job.flags.get((s, item), []),
                 "reference": job.references[metric][s].get(item, 0),
                 "plan": job.plan(metric, s, item),

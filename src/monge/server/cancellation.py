@@ -1,10 +1,11 @@
 """Cancellation of a request or a job: once its ticket is cancelled, its work stops, wherever it is.
 
-Work is done in threads. `Ticket.run` says which thread works for a ticket; `Ticket.cancel` raises an exception in it,
-between two steps of Python, which ends a loop of any library without a check in it. Only computing is run so, never
-waiting or keeping house: whatever a step leaves half done belongs to the request and is thrown away with it. What
-others depend on, a module that is being imported or a lock, is never interrupted: the thread is told again a little
-later. A single call into compiled code is not interrupted either; what one may cost is bounded by `monge.server.work`
+Work is done in threads. `Ticket.run` says which thread works for a ticket; `Ticket.cancel` raises
+an exception in it, between two steps of Python, which ends a loop of any library without a check in
+it. Only computing is run so, never waiting or keeping house: whatever a step leaves half done
+belongs to the request and is thrown away with it. What others depend on, a module that is being
+imported or a lock, is never interrupted: the thread is told again a little later. A single call
+into compiled code is not interrupted either; what one may cost is bounded by `monge.server.work`
 before it begins.
 """
 
@@ -24,7 +25,13 @@ from typing import TypeVar
 T = TypeVar("T")
 AGAIN = 0.2
 """Seconds until work that goes on is interrupted again, in case a library caught the exception."""
-LEFT_ALONE = ("<frozen importlib._bootstrap>", threading.__file__, logging.__file__, queue.__file__, weakref.__file__)
+LEFT_ALONE = (
+    "<frozen importlib._bootstrap>",
+    threading.__file__,
+    logging.__file__,
+    queue.__file__,
+    weakref.__file__,
+)
 """Code that a thread is not interrupted in, because other threads depend on its state."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = [ctypes.c_ulong, ctypes.py_object]
@@ -35,11 +42,15 @@ class Gone(Exception):
 
 
 class _Interrupted(BaseException):
-    """Raised in a thread that works for a cancelled ticket; handlers of `Exception` do not catch it."""
+    """Raised in a thread that works for a cancelled ticket; handlers of `Exception` do not catch
+    it.
+    """
 
 
 def _forget_interruptions() -> None:
-    """Do not report an interruption raised while Python cleaned up: it is lost there, and raised again later."""
+    """Do not report an interruption raised while Python cleaned up: it is lost there, and raised
+    again later.
+    """
     report = sys.unraisablehook
 
     def report_others(unraisable: sys.UnraisableHookArgs) -> None:
@@ -91,8 +102,8 @@ class Ticket:
     def run(self, work: Callable[[], T]) -> T:
         """Return what the work returns; raise Gone as soon as the ticket is cancelled.
 
-        When it returns or raises, no exception is on its way to this thread any more: a thread is taken out, and what
-        was sent to it withdrawn, under the lock under which it is sent.
+        When it returns or raises, no exception is on its way to this thread any more: a thread is
+        taken out, and what was sent to it withdrawn, under the lock under which it is sent.
         """
         me = get_ident()
         with self._lock:
@@ -113,7 +124,9 @@ class Ticket:
 
 
 def _is_safe(thread: int) -> bool:
-    """Return whether a thread under `Ticket.run` can be interrupted now; it stands still meanwhile."""
+    """Return whether a thread under `Ticket.run` can be interrupted now; it stands still
+    meanwhile.
+    """
     frame = sys._current_frames().get(thread)
     while frame is not None and frame.f_code is not Ticket.run.__code__:
         if frame.f_code.co_filename in LEFT_ALONE:

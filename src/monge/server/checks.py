@@ -20,7 +20,9 @@ from monge.types import Segment
 QUICK = 0.5
 """Seconds of work up to which a request is quick: it does not hold up others."""
 HEAVY_PART, HEAVY_SHARE = 10, 4
-"""A request is heavy above a tenth of the allowed work; at most a quarter of the requests in flight may be heavy."""
+"""A request is heavy above a tenth of the allowed work; at most a quarter of the requests in flight
+may be heavy.
+"""
 USUAL_ALPHA = Resampling().alpha
 LONGEST = 50
 """Pairs of a job whose work is estimated: those with the longest texts."""
@@ -34,7 +36,12 @@ class Checks:
         self._heavy, self._heavy_lock = 0, Lock()
 
     def segments(
-        self, systems: dict[str, list[str]], references: Any, sources: Any, *, ids: Sequence[str] | None = None
+        self,
+        systems: dict[str, list[str]],
+        references: Any,
+        sources: Any,
+        *,
+        ids: Sequence[str] | None = None,
     ) -> list[Segment]:
         """Return the segments of a request; raise where they exceed the limits."""
         pairs = sum(map(len, systems.values()))
@@ -64,10 +71,16 @@ class Checks:
             raise limit_refusal(subject, len(row.references), "references", self.limits.references)
         longest = max(len(text) for text in (row.hypothesis, *row.references, row.source or ""))
         if longest > self.limits.characters:
-            raise limit_refusal(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
+            raise limit_refusal(
+                f"characters of a text of item {row.id}",
+                longest,
+                "characters",
+                self.limits.characters,
+            )
         return row
 
-    # --- work -------------------------------------------------------------------------------------------------------
+    # --- work
+    # ----------------------------------------------------------------------------------------------
 
     def estimate_work(
         self, metrics: Sequence[api.Metric], rows: Sequence[Segment], cells: int = work.MOST_CELLS
@@ -79,38 +92,59 @@ class Checks:
 
     def check_pairs(self, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> None:
         """Raise where one pair of a job is too much work."""
-        length = lambda row: len(row.hypothesis) * max(map(len, (*row.references, row.source or "")), default=0)  # noqa: E731
+
+        def length(row: Segment) -> int:
+            longest = max(map(len, (*row.references, row.source or "")), default=0)
+            return len(row.hypothesis) * longest
+
         work.check_pair(
-            work.estimate_scoring(metrics, nlargest(LONGEST, rows, key=length), self.limits.work), self.limits.work
+            work.estimate_scoring(metrics, nlargest(LONGEST, rows, key=length), self.limits.work),
+            self.limits.work,
         )
 
     def check_resampling(
         self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling
     ) -> work.WorkEstimate:
-        """Estimate the work of comparing systems; raise where it needs too many resamples, or is too much."""
+        """Estimate the work of comparing systems; raise where it needs too many resamples, or is
+        too much.
+        """
         most = self.limits.resamples
         if resampling.resamples > most:
             raise limit_refusal("resamples", resampling.resamples, "resamples", most)
         needed, usual = (
-            settings.enough(systems).resamples for settings in (resampling, replace(resampling, alpha=USUAL_ALPHA))
+            settings.enough(systems).resamples
+            for settings in (resampling, replace(resampling, alpha=USUAL_ALPHA))
         )
         if needed > max(most, usual):
-            message = f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at most {most}"
-            raise Refusal(413, message, most, "take a larger alpha, or start with --limit resamples=N")
+            message = (
+                f"alpha={resampling.alpha:g} with {systems} systems needs {needed} "
+                f"resamples, at most {most}"
+            )
+            raise Refusal(
+                413, message, most, "take a larger alpha, or start with --limit resamples=N"
+            )
         estimate = work.estimate_comparison(metrics, systems, needed)
         work.check(estimate, self.limits.work)
         return estimate
 
     @contextmanager
     def admit(self, seconds: float) -> Iterator[str]:
-        """Admit a request of so much work and yield its pace; raise where too many heavy ones are in flight."""
+        """Admit a request of so much work and yield its pace; raise where too many heavy ones are
+        in flight.
+        """
         if seconds <= max(QUICK, self.limits.work / HEAVY_PART):
             yield "quick" if seconds <= QUICK else "slow"
             return
         most = max(self.limits.in_flight // HEAVY_SHARE, 1)
         with self._heavy_lock:
             if self._heavy >= most:
-                raise Refusal(429, f"{most} requests of much work are worked on", most, "come back later", retry=5)
+                raise Refusal(
+                    429,
+                    f"{most} requests of much work are worked on",
+                    most,
+                    "come back later",
+                    retry=5,
+                )
             self._heavy += 1
         try:
             yield "slow"

@@ -1,4 +1,6 @@
-"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage, cached texts. No text, no name."""
+"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage, cached texts. No
+text, no name.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ class ServiceCounters:
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         self._requests = Counter(
-            "monge_requests", "Requests by route and status.", ["route", "status"], registry=registry
+            "monge_requests",
+            "Requests by route and status.",
+            ["route", "status"],
+            registry=registry,
         )
         self._seconds = Histogram(
             "monge_request_seconds",
@@ -24,22 +29,35 @@ class ServiceCounters:
             registry=registry,
         )
         self.in_flight = Gauge("monge_in_flight", "Requests that are worked on.", registry=registry)
-        self.waiting = Gauge("monge_waiting", "Requests that wait to be worked on.", registry=registry)
+        self.waiting = Gauge(
+            "monge_waiting", "Requests that wait to be worked on.", registry=registry
+        )
         self.queue = Gauge("monge_engine_queue", "Windows that wait for a pass.", registry=registry)
         self.jobs = Gauge("monge_jobs", "Jobs by state.", ["state"], registry=registry)
-        self._size = Histogram("monge_pass_texts", "Distinct texts of a pass.", buckets=_SIZES, registry=registry)
-        self._shared = Histogram("monge_pass_requests", "Requests of a pass.", buckets=_SIZES, registry=registry)
+        self._size = Histogram(
+            "monge_pass_texts", "Distinct texts of a pass.", buckets=_SIZES, registry=registry
+        )
+        self._shared = Histogram(
+            "monge_pass_requests", "Requests of a pass.", buckets=_SIZES, registry=registry
+        )
         self._stages = Histogram(
             "monge_stage_seconds",
-            "Of an encoding pass, of a metric's transport, of a call alone, of a whole request's work.",
+            "Of an encoding pass, of a metric's transport, of a call alone, of a whole request's "
+            "work.",
             ["stage"],
             buckets=_SECONDS,
             registry=registry,
         )
         self._texts = Counter("monge_texts", "Distinct texts of passes.", registry=registry)
-        self._encoded = Counter("monge_texts_encoded", "Texts that the model read.", registry=registry)
-        self._memory = Counter("monge_texts_from_memory", "Texts whose vectors were in memory.", registry=registry)
-        self._gone = Counter("monge_abandoned", "Requests whose client left or whose time was up.", registry=registry)
+        self._encoded = Counter(
+            "monge_texts_encoded", "Texts that the model read.", registry=registry
+        )
+        self._memory = Counter(
+            "monge_texts_from_memory", "Texts whose vectors were in memory.", registry=registry
+        )
+        self._gone = Counter(
+            "monge_abandoned", "Requests whose client left or whose time was up.", registry=registry
+        )
 
     def count_answer(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
@@ -47,7 +65,9 @@ class ServiceCounters:
         self._seconds.labels(route).observe(seconds)
 
     def count_pass(self, texts: int, requests: int, encoded: int) -> None:
-        """Count an encoding pass: its distinct texts, its requests, and the texts that the model encoded."""
+        """Count an encoding pass: its distinct texts, its requests, and the texts that the model
+        encoded.
+        """
         self._size.observe(texts)
         self._shared.observe(requests)
         self._texts.inc(texts)

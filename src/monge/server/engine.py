@@ -1,12 +1,13 @@
 """The one thread that owns the models, and the encoding passes that waiting requests share.
 
-Small requests (`monge.server.request_batches`) are handed over whole and answered here. Every other request is a run
-of its own (`monge.scoring.run`), in a thread of its own; the distinct texts of its windows are handed over a slice at
-a time, and waited for. While the engine is busy, both gather; it then takes what needs the same vectors together, up
-to `PASS` characters, and encodes the distinct texts once. A large request has one slice waiting at a time, so that it
-takes turns with small ones. Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same
-vectors to the bit whatever stands beside it, and what is behind the vectors is done for each request by itself, or
-together to the same bits.
+Small requests (`monge.server.request_batches`) are handed over whole and answered here. Every other
+request is a run of its own (`monge.scoring.run`), in a thread of its own; the distinct texts of its
+windows are handed over a slice at a time, and waited for. While the engine is busy, both gather; it
+then takes what needs the same vectors together, up to `PASS` characters, and encodes the distinct
+texts once. A large request has one slice waiting at a time, so that it takes turns with small ones.
+Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same vectors to
+the bit whatever stands beside it, and what is behind the vectors is done for each request by
+itself, or together to the same bits.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from monge.types import Tokens
 
 SLICE_TEXTS, SLICE = 128, 8_000
-"""The most distinct texts, and characters of them, that one request has in a pass (one text may be longer)."""
+"""The most distinct texts, and characters of them, that one request has in a pass (one text may be
+longer).
+"""
 PASS = 24_000
 """The most characters of a pass."""
 KEPT = 3
@@ -86,9 +89,13 @@ class _ReadTexts:
 
 
 class SlicedEncoding:
-    """An encoding that reads texts in slices, taking turns with requests; for the windows of a job."""
+    """An encoding that reads texts in slices, taking turns with requests; for the windows of
+    a job.
+    """
 
-    def __init__(self, engine: BatchingEngine, metrics: Sequence[TransportMetric], ticket: Ticket) -> None:
+    def __init__(
+        self, engine: BatchingEngine, metrics: Sequence[TransportMetric], ticket: Ticket
+    ) -> None:
         self._engine, self._metrics, self._ticket = engine, metrics, ticket
 
     def read(self, texts: Sequence[str], reader: Reader, pieces: object = None) -> Read:
@@ -97,7 +104,9 @@ class SlicedEncoding:
 
 
 class BatchingEngine:
-    """Encodes texts in batches ("passes") in its own thread; without `share` every slice has its own pass."""
+    """Encodes texts in batches ("passes") in its own thread; without `share` every slice has its
+    own pass.
+    """
 
     def __init__(self, counters: ServiceCounters, *, share: bool = True) -> None:
         self._counters, self._share = counters, share
@@ -112,7 +121,8 @@ class BatchingEngine:
         self._thread = Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
 
-    # --- called by the threads of requests ---------------------------------------------------------------------------
+    # --- called by the threads of requests
+    # ---------------------------------------------------------------------------
 
     def run_alone(self, call: Callable[[], T], ticket: Ticket) -> T:
         """Return the result of a call that needs the models, run alone in the engine's thread."""
@@ -121,28 +131,41 @@ class BatchingEngine:
     def submit_small(self, request: SmallRequest, ticket: Ticket) -> Future[bytes]:
         """Queue a small request; return the future of its answer."""
         kind = frozenset((scorer.reader, scorer.request) for scorer in request.scorers)
-        work = _QueuedWork(ticket, None, kind, request.scorers, request.texts, small_request=request)
+        work = _QueuedWork(
+            ticket, None, kind, request.scorers, request.texts, small_request=request
+        )
         self._put(work)
         return work.done
 
     def window_scorer(self, ticket: Ticket, pace: str = "quick") -> Callable[..., list[Scores]]:
-        """Return a function that scores the windows of a run, encoding their texts together with those of other runs.
+        """Return a function that scores the windows of a run, encoding their texts together with
+        those of other runs.
 
-        `pace` is quick, slow or job: each is solved by threads of its own, so that the quick wait for nobody else.
-        Few threads solve, which is faster, and words by others than vectors.
+        `pace` is quick, slow or job: each is solved by threads of its own, so that the quick wait
+        for nobody else. Few threads solve, which is faster, and words by others than vectors.
         """
 
-        def score(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
+        def score(
+            metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window
+        ) -> list[Scores]:
             reading = [cast("TransportMetric", metric) for metric in metrics if metric.reads]
             if reading:
-                window = Window(window.rows, cast("Encoding", _ReadTexts(self._read(reading, window, ticket))))
+                window = Window(
+                    window.rows, cast("Encoding", _ReadTexts(self._read(reading, window, ticket)))
+                )
             scores = []
             solver_pace = pace if pace != "quick" or len(window.rows) <= FEW else "slow"
             for metric, metric_stats in zip(metrics, stats, strict=True):
                 ticket.check()
-                solvers = self._solvers[solver_pace if metric.reads or solver_pace == "job" else f"{solver_pace} words"]
+                solvers = self._solvers[
+                    solver_pace if metric.reads or solver_pace == "job" else f"{solver_pace} words"
+                ]
                 work = partial(metric.score, window, metric_stats)
-                scores.append(solvers.submit(self._run_timed, work, ticket, watched=solver_pace != "job").result())
+                scores.append(
+                    solvers.submit(
+                        self._run_timed, work, ticket, watched=solver_pace != "job"
+                    ).result()
+                )
             return scores
 
         return score
@@ -163,11 +186,15 @@ class BatchingEngine:
 
     @property
     def longest_seconds(self) -> float:
-        """Seconds that the longest-busy thread (the engine's, or one that solves) has spent on its current task."""
+        """Seconds that the longest-busy thread (the engine's, or one that solves) has spent on its
+        current task.
+        """
         now = time.monotonic()
         return max((now - begun for begun in list(self._busy_since.values())), default=0.0)
 
-    def _read(self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket) -> dict[Reader, dict[str, Any]]:
+    def _read(
+        self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket
+    ) -> dict[Reader, dict[str, Any]]:
         """Return pieces and vectors of the texts of a window, slice by slice."""
         return self.read_texts(metrics, distinct(window.rows), ticket, window.pieces)
 
@@ -178,12 +205,15 @@ class BatchingEngine:
         ticket: Ticket,
         known_pieces: Mapping[Reader, Mapping[str, Tokens]] = MappingProxyType({}),
     ) -> dict[Reader, dict[str, Any]]:
-        """Return pieces and vectors of distinct texts, slice by slice; `known_pieces` holds texts already tokenised."""
+        """Return pieces and vectors of distinct texts, slice by slice; `known_pieces` holds texts
+        already tokenised.
+        """
         kind = frozenset((metric.reader, metric.request) for metric in metrics)
         read_by_reader: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}
         for part in _slices(texts):
             pieces = {
-                reader: {text: pieces_by_text[text] for text in part} for reader, pieces_by_text in known_pieces.items()
+                reader: {text: pieces_by_text[text] for text in part}
+                for reader, pieces_by_text in known_pieces.items()
             }
             read = self._wait(_QueuedWork(ticket, None, kind, metrics, part, pieces))
             for reader in read_by_reader:
@@ -196,7 +226,8 @@ class BatchingEngine:
 
     def _put(self, work: _QueuedWork) -> None:
         work.ticket.check()
-        work.done.set_running_or_notify_cancel()  # only its ticket cancels it: its answer can always be put in
+        # only its ticket cancels it: its answer can always be put in
+        work.done.set_running_or_notify_cancel()
         with self._changed:
             if self._stopped.is_set():
                 raise Gone
@@ -217,14 +248,17 @@ class BatchingEngine:
         for solvers in self._solvers.values():
             solvers.shutdown(wait=False, cancel_futures=True)
 
-    # --- the engine's own thread ------------------------------------------------------------------------------------
+    # --- the engine's own thread
+    # ------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._stopped.is_set())
                 if self._last_pass_shared and self._waiting and self._waiting[0].call is None:
-                    self._changed.wait_for(lambda: len(self._waiting) >= GATHERED or self._stopped.is_set(), GATHER)
+                    self._changed.wait_for(
+                        lambda: len(self._waiting) >= GATHERED or self._stopped.is_set(), GATHER
+                    )
                 if self._stopped.is_set():
                     for work in self._waiting:
                         work.done.set_exception(Gone())
@@ -244,7 +278,9 @@ class BatchingEngine:
                     self._busy_since.pop(get_ident(), None)
 
     def _take_batch(self) -> list[_QueuedWork]:
-        """Return the first entry and, if it may share, others that need the same vectors, up to PASS characters."""
+        """Return the first entry and, if it may share, others that need the same vectors, up to
+        PASS characters.
+        """
         first = self._waiting.popleft()
         if first.call is not None or not self._share:
             return [first]
@@ -262,7 +298,9 @@ class BatchingEngine:
         started, first = time.perf_counter(), batch[0]
         self._last_pass_shared = len(batch) > 1
         try:
-            result = self._encode_batch(batch) if first.call is None else first.ticket.run(first.call)
+            result = (
+                self._encode_batch(batch) if first.call is None else first.ticket.run(first.call)
+            )
         except MongeError as error:
             if len(batch) == 1:
                 first.done.set_exception(error)
@@ -273,7 +311,9 @@ class BatchingEngine:
             for work in batch:
                 work.done.set_exception(error)
             return
-        self._counters.count_stage("alone" if first.call is not None else "encode", time.perf_counter() - started)
+        self._counters.count_stage(
+            "alone" if first.call is not None else "encode", time.perf_counter() - started
+        )
         small = [work for work in batch if work.small_request is not None]
         for work in batch:
             if work.small_request is None:
@@ -310,12 +350,23 @@ class BatchingEngine:
     def _encode_batch(self, batch: Sequence[_QueuedWork]) -> dict[Reader, Read]:
         """Return pieces and vectors of all texts, reading each distinct text once."""
         encoding = self._encoding(batch[0])
-        before, texts = replace(encoding.counters), list(dict.fromkeys(text for work in batch for text in work.texts))
+        before, texts = (
+            replace(encoding.counters),
+            list(dict.fromkeys(text for work in batch for text in work.texts)),
+        )
         read_by_reader = {}
         for reader in {reader for reader, _ in batch[0].kind}:
-            pieces = {text: tokens for work in batch for text, tokens in work.pieces.get(reader, {}).items()}
-            read_by_reader[reader] = encoding.read(texts, reader, pieces if len(pieces) == len(texts) else None)
-        self._counters.count_pass(len(texts), len(batch), encoding.counters.encoded - before.encoded)
+            pieces = {
+                text: tokens
+                for work in batch
+                for text, tokens in work.pieces.get(reader, {}).items()
+            }
+            read_by_reader[reader] = encoding.read(
+                texts, reader, pieces if len(pieces) == len(texts) else None
+            )
+        self._counters.count_pass(
+            len(texts), len(batch), encoding.counters.encoded - before.encoded
+        )
         return read_by_reader
 
     def _encoding(self, work: _QueuedWork) -> Encoding:

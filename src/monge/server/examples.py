@@ -1,4 +1,6 @@
-"""Bundled examples for the page, and the recorded agreement and cost of metrics; nothing is fetched."""
+"""Bundled examples for the page, and the recorded agreement and cost of metrics; nothing is
+fetched.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +34,23 @@ def _lines(name: str) -> list[str]:
     return (files("monge") / "example" / f"{name}.txt").read_text("utf-8").splitlines()
 
 
-SYSTEMS = Systems({name: _lines(name)[:12] for name in ("system-a", "system-b")}, _lines("reference")[:12])
+SYSTEMS = Systems(
+    {name: _lines(name)[:12] for name in ("system-a", "system-b")}, _lines("reference")[:12]
+)
 """The first lines of the bundled example."""
 
 
 SHOWN = "wmt17"
-"""The evaluation whose figures are shown beside the metrics; a metric that it lacks has those of the first with it."""
+"""The evaluation whose figures are shown beside the metrics; a metric that it lacks has those of
+the first with it.
+"""
 
 
 @cache
 def agreement() -> dict[str, Any]:
-    """Return the agreement with people by metric, from the results behind `monge recommend`; `mean` is over groups."""
+    """Return the agreement with people by metric, from the results behind `monge recommend`; `mean`
+    is over groups.
+    """
     figures_by_metric: dict[str, Any] = {}
     for evaluation in sorted(judgements(), key=lambda evaluation: evaluation.key != SHOWN):
         about = {
@@ -67,22 +75,34 @@ HERE, SENTENCES = "here", "sentences"
 
 def is_measured(model: str) -> bool:
     """Return whether costs with a model are recorded."""
-    return any(workload["texts"] == SENTENCES and workload["model"] == model for workload in workloads())
+    return any(
+        workload["texts"] == SENTENCES and workload["model"] == model for workload in workloads()
+    )
 
 
 def measured_here(milliseconds: float | None) -> dict[str, Any]:
     """Return the cost per pair as this service measured it when it started, None if it did not."""
-    return {"milliseconds_a_pair": milliseconds, "measured_on": None if milliseconds is None else HERE}
+    return {
+        "milliseconds_a_pair": milliseconds,
+        "measured_on": None if milliseconds is None else HERE,
+    }
 
 
 def kept_cost(name: str, model: str) -> dict[str, Any]:
-    """Return the recorded cost per pair of sentences and the machine it was measured on; None where there is none."""
+    """Return the recorded cost per pair of sentences and the machine it was measured on; None where
+    there is none.
+    """
     measured_cost = cost_of(name, SENTENCES, model)
     if measured_cost is None:
         return {"milliseconds_a_pair": None, "measured_on": None}
-    return {"milliseconds_a_pair": measured_cost.seconds, "measured_on": machine()}  # seconds a thousand pairs
+    return {
+        "milliseconds_a_pair": measured_cost.seconds,
+        "measured_on": machine(),
+    }  # seconds a thousand pairs
 
 
 def machine() -> str:
     """Return the machine that the recorded costs were measured on."""
-    return next(str(workload["machine"]) for workload in workloads() if workload["texts"] == SENTENCES)
+    return next(
+        str(workload["machine"]) for workload in workloads() if workload["texts"] == SENTENCES
+    )

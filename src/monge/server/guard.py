@@ -1,4 +1,6 @@
-"""The outermost layer: token, origin, size and time limits, headers. Plain ASGI, so that answers can be streamed."""
+"""The outermost layer: token, origin, size and time limits, headers. Plain ASGI, so that answers
+can be streamed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
+    "'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
@@ -47,14 +50,18 @@ log = logging.getLogger("monge.server")
 
 
 class Guard:
-    """Refuses what is too large, compressed, without its token, or too late; counts and logs, but never a text."""
+    """Refuses what is too large, compressed, without its token, or too late; counts and logs, but
+    never a text.
+    """
 
     def __init__(self, app: Any, service: Service) -> None:
         self._app, self._service = app, service
         self.desk: Desk | None = None
         self.draining = False
         self.open = 0  # requests that are not answered yet
-        self._uploads = self._buffered = 0  # files that come in, and bytes of bodies that are not whole yet
+        self._uploads = self._buffered = (
+            0  # files that come in, and bytes of bodies that are not whole yet
+        )
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -68,8 +75,16 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 present = {name for name, _ in message["headers"]}
-                more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in present]
-                closing = [(b"connection", b"close")] if self.draining or status in (408, 413, 431) else []
+                more = [
+                    (k.encode(), v.encode())
+                    for k, v in HEADERS.items()
+                    if k.encode() not in present
+                ]
+                closing = (
+                    [(b"connection", b"close")]
+                    if self.draining or status in (408, 413, 431)
+                    else []
+                )
                 message["headers"] = [*message["headers"], *more, *closing]
             await send(message)
 
@@ -79,7 +94,9 @@ class Guard:
             if refusal is None:
                 refusal = await self._forward(scope, receive, answer)
             if refusal is not None:
-                await (_send_waiting_page if self._is_waited_for(scope) else _send_refusal)(refusal, answer)
+                await (_send_waiting_page if self._is_waited_for(scope) else _send_refusal)(
+                    refusal, answer
+                )
         finally:
             self.open -= 1
             route = getattr(scope.get("route"), "path", "other")
@@ -88,7 +105,9 @@ class Guard:
             log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * seconds)
 
     async def _forward(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
-        """Forward the request: with its body read, or for uploads with its body counted as it arrives."""
+        """Forward the request: with its body read, or for uploads with its body counted as it
+        arrives.
+        """
         if scope["path"] == UPLOADS and scope["method"] == "POST":
             return await self._forward_upload(scope, receive, answer)
         parts: list[bytes] = []
@@ -97,7 +116,12 @@ class Guard:
         except Refusal as refusal:
             return refusal
         except TimeoutError:
-            return Refusal(408, f"the body took more than {BODY_SECONDS} seconds", BODY_SECONDS, "send it faster")
+            return Refusal(
+                408,
+                f"the body took more than {BODY_SECONDS} seconds",
+                BODY_SECONDS,
+                "send it faster",
+            )
         finally:
             self._buffered -= sum(map(len, parts))
             parts.clear()
@@ -106,12 +130,18 @@ class Guard:
         await self._app(scope, _replay_body(body, receive), answer)
         return None
 
-    async def _forward_upload(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
-        """Forward the upload of a job's files, or return a refusal where too many uploads are running."""
+    async def _forward_upload(
+        self, scope: Message, receive: Receive, answer: Send
+    ) -> Refusal | None:
+        """Forward the upload of a job's files, or return a refusal where too many uploads are
+        running.
+        """
         limits = self._service.limits
         if self._uploads >= limits.uploads:
             message = f"{limits.uploads} uploads come in already"
-            return Refusal(429, message, limits.uploads, "come back; --limit uploads=N takes more", retry=5)
+            return Refusal(
+                429, message, limits.uploads, "come back; --limit uploads=N takes more", retry=5
+            )
         self._uploads += 1
         try:
             await self._app(scope, _limit_upload(receive, limits), answer)
@@ -120,7 +150,9 @@ class Guard:
         return None
 
     async def _read_body(self, receive: Receive, parts: list[bytes]) -> bytes | None:
-        """Return the body, None where the client disconnected; bounds the bytes of all bodies in transit."""
+        """Return the body, None where the client disconnected; bounds the bytes of all bodies in
+        transit.
+        """
         limits, size = self._service.limits, 0
         while True:
             message = await receive()
@@ -133,7 +165,9 @@ class Guard:
             if size > limits.body:
                 raise _too_large(limits.body, "")
             if self._buffered > BUFFERED * limits.body:
-                raise Refusal(429, "too many bodies come in at the same time", None, "come back", retry=1)
+                raise Refusal(
+                    429, "too many bodies come in at the same time", None, "come back", retry=1
+                )
             if not message.get("more_body", False):
                 return b"".join(parts)
 
@@ -144,18 +178,27 @@ class Guard:
         if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD:
             return long_head_refusal()
         if self.draining and not path.startswith("/health/"):
-            return Refusal(503, "the service is stopping", None, "ask another instance, or come back", retry=5)
+            return Refusal(
+                503, "the service is stopping", None, "ask another instance, or come back", retry=5
+            )
         if not self._service.ready and not path.startswith(OPEN):
-            return Refusal(503, "the models are being loaded", None, "GET /health/ready says when", retry=2)
+            return Refusal(
+                503, "the models are being loaded", None, "GET /health/ready says when", retry=2
+            )
         if self._is_cross_site(headers):
             return Refusal(
-                403, "a page of another site asks", None, "call this service from its own page, or from none"
+                403,
+                "a page of another site asks",
+                None,
+                "call this service from its own page, or from none",
             )
         token = self._service.config.token
         if token is not None and not path.startswith(OPEN) and path not in PAGES:
             credentials = headers.get(b"authorization", b"")
             if not compare_digest(credentials, f"Bearer {token}".encode()):
-                return Refusal(401, "this service wants a token", None, "Authorization: Bearer TOKEN")
+                return Refusal(
+                    401, "this service wants a token", None, "Authorization: Bearer TOKEN"
+                )
         if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
             return Refusal(415, "compressed bodies are not read", None, "send it as it is")
         if path in WORK and self.desk is not None and (busy := self.desk.busy()) is not None:
@@ -172,7 +215,9 @@ class Guard:
         return page and not self._service.ready and not self.draining
 
     def _is_cross_site(self, headers: dict[bytes, bytes]) -> bool:
-        """Return whether a browser asks on behalf of another site: by its origin, or by a foreign host name."""
+        """Return whether a browser asks on behalf of another site: by its origin, or by a foreign
+        host name.
+        """
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
         hosts = self._service.config.hosts
         if origin is not None and origin.partition(b"://")[2] != host:
@@ -185,8 +230,14 @@ class Guard:
 
 
 def _too_large(most: int, path: str) -> Refusal:
-    name, hint = ("upload", "cut it") if path == UPLOADS else ("body", "cut it, or send a job: POST /v1/jobs")
-    return Refusal(413, f"the body is larger than {most} bytes", most, f"{hint}; --limit {name}=N takes more")
+    name, hint = (
+        ("upload", "cut it")
+        if path == UPLOADS
+        else ("body", "cut it, or send a job: POST /v1/jobs")
+    )
+    return Refusal(
+        413, f"the body is larger than {most} bytes", most, f"{hint}; --limit {name}=N takes more"
+    )
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
@@ -216,7 +267,9 @@ def _limit_upload(receive: Receive, limits: Limits) -> Receive:
         except TimeoutError:
             most = limits.upload_seconds
             error = f"the upload took more than {most} seconds"
-            raise Refusal(408, error, most, "send it faster; --limit upload_seconds=N gives more time") from None
+            raise Refusal(
+                408, error, most, "send it faster; --limit upload_seconds=N gives more time"
+            ) from None
         complete = not message.get("more_body", False)
         size += len(message.get("body", b""))
         if size > limits.upload:
@@ -239,7 +292,11 @@ async def _send_waiting_page(refusal: Refusal, send: Send) -> None:
 async def _send_refusal(refusal: Refusal, send: Send) -> None:
     """Answer with a refusal."""
     body = json.dumps(refusal.body()).encode()
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **(refusal.headers or {})}
+    headers = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        **(refusal.headers or {}),
+    }
     if refusal.status_code == 401:
         headers["www-authenticate"] = "Bearer"
     await _send(refusal.status_code, headers, body, send)

@@ -25,7 +25,9 @@ SCORING, COMPARING, EXPLAINING, WRITING = "scoring", "comparing", "explaining", 
 
 @dataclass(frozen=True)
 class JobOrder:
-    """What a job was asked to do; `files` name the uploads by role: hypotheses, references, source or table."""
+    """What a job was asked to do; `files` name the uploads by role: hypotheses, references, source
+    or table.
+    """
 
     metrics: tuple[str, ...]
     files: tuple[tuple[str, str], ...]
@@ -45,7 +47,9 @@ Kept = TypeVar("Kept", bound=_Strict)
 
 class _KeptOrder(_Strict):
     metrics: tuple[str, ...] = Field(min_length=1)
-    files: tuple[tuple[Literal["hypotheses", "references", "source", "table"], str], ...] = Field(min_length=1)
+    files: tuple[tuple[Literal["hypotheses", "references", "source", "table"], str], ...] = Field(
+        min_length=1
+    )
     settings: tuple[str, ...] = ()
     lang: str | None = None
     model: str | None = None
@@ -123,19 +127,35 @@ class Job:
 
     def write(self) -> None:
         """Write the state to disk."""
-        state = {"state": self.state, "error": self.error, "systems": list(self.systems), "total": self.total}
+        state = {
+            "state": self.state,
+            "error": self.error,
+            "systems": list(self.systems),
+            "total": self.total,
+        }
         keep_file(self.folder / "state.json", json.dumps(state) + "\n")
 
     def write_order(self) -> None:
         """Write the order to disk."""
-        keep_file(self.folder / "job.json", json.dumps({"created": self.created, "order": asdict(self.order)}) + "\n")
+        keep_file(
+            self.folder / "job.json",
+            json.dumps({"created": self.created, "order": asdict(self.order)}) + "\n",
+        )
 
     @classmethod
     def read(cls, folder: Path) -> Job:
-        """Return the job in a directory; raise UnreadableJob where its files are not as they were written."""
+        """Return the job in a directory; raise UnreadableJob where its files are not as they were
+        written.
+        """
         saved_job = _read(folder / "job.json", _KeptJob)
         saved_state = _read(folder / "state.json", _KeptState)
-        job = cls(folder.name, folder, JobOrder(**dict(saved_job.order)), saved_job.created, saved_state.state)
+        job = cls(
+            folder.name,
+            folder,
+            JobOrder(**dict(saved_job.order)),
+            saved_job.created,
+            saved_state.state,
+        )
         job.error = None if saved_state.error is None else saved_state.error.model_dump()
         job.systems, job.total = saved_state.systems, saved_state.total
         job.done = job.total if job.state == DONE else 0
@@ -154,7 +174,9 @@ class Job:
         return self.folder / f"statistics-{name}.json"
 
     def rows(self) -> list[Segment]:
-        """Return the segments of the uploaded files; systems have the names their files were sent under."""
+        """Return the segments of the uploaded files; systems have the names their files were sent
+        under.
+        """
         by_role: dict[str, list[tuple[Path, str]]] = {}
         for path, (role, name) in zip(self.inputs(), self.order.files, strict=True):
             by_role.setdefault(role, []).append((path, name))
@@ -169,11 +191,16 @@ class Job:
                 [path for path, _ in by_role.get("references", ())],
                 source[0][0] if source else None,
             )
-            rows = [Segment(r.id, r.hypothesis, r.references, r.source, name_of_file[r.system]) for r in read]
+            rows = [
+                Segment(r.id, r.hypothesis, r.references, r.source, name_of_file[r.system])
+                for r in read
+            ]
         return rows
 
     def with_client_names(self, message: str) -> str:
-        """Return a message with the names that the client gave its files instead of the paths on this machine."""
+        """Return a message with the names that the client gave its files instead of the paths on
+        this machine.
+        """
         for k, (_, name) in reversed(list(enumerate(self.order.files))):
             message = message.replace(str(self.folder / f"input-{k}"), name)
         return message

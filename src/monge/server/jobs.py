@@ -1,11 +1,13 @@
-"""Jobs: runs too large for a request, journalled under a directory, so that a killed service goes on with them.
+"""Jobs: runs too large for a request, journalled under a directory, so that a killed service goes
+on with them.
 
-A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files), `statistics-ID.json` (the statistics
-it was sent with), `state.json`, while it runs the journal `scores/` (a store of segment scores), at the end
-`results.json` (what `monge score --format json --segments` prints), `report.html` (the document of `monge report`),
-`report.json` (its content, for the page of the service), `plans.json` (the plans that the report carries) and, for
-several systems, `comparison.json`. It is made under `uploads/` and moved to `jobs/` when it is accepted. One job runs
-at a time, slice by slice, in turn with requests.
+A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files),
+`statistics-ID.json` (the statistics it was sent with), `state.json`, while it runs the journal
+`scores/` (a store of segment scores), at the end `results.json` (what `monge score --format json
+--segments` prints), `report.html` (the document of `monge report`), `report.json` (its content, for
+the page of the service), `plans.json` (the plans that the report carries) and, for several systems,
+`comparison.json`. It is made under `uploads/` and moved to `jobs/` when it is accepted. One job
+runs at a time, slice by slice, in turn with requests.
 """
 
 from __future__ import annotations
@@ -50,7 +52,15 @@ from monge.server.report import PLANS_FILE as PLANS_FILE
 from monge.server.report import JobReport, unpaired_files
 from monge.server.results import read_results
 from monge.server.service import VERSION, Service, names_and_labels
-from monge.server.state import JOURNAL, StateFolder, disk_refusal, keep_file, remove_job, sync_file, sync_folder
+from monge.server.state import (
+    JOURNAL,
+    StateFolder,
+    disk_refusal,
+    keep_file,
+    remove_job,
+    sync_file,
+    sync_folder,
+)
 from monge.types import Result, Segment
 
 log = logging.getLogger("monge.server")
@@ -89,13 +99,16 @@ class Jobs:
             job.state = QUEUED
         self._jobs[job.id] = job
 
-    # --- what requests ask ------------------------------------------------------------------------------------------
+    # --- what requests ask
+    # ------------------------------------------------------------------------------------------
 
     def make_upload_folder(self) -> Path:
         """Return a new directory for a job's uploads; raise where too many jobs wait."""
         limits = self._service.limits
         if sum(job.state not in ENDED for job in list(self._jobs.values())) >= limits.jobs:
-            raise Refusal(429, f"{limits.jobs} jobs wait already", limits.jobs, "come back later", retry=30)
+            raise Refusal(
+                429, f"{limits.jobs} jobs wait already", limits.jobs, "come back later", retry=30
+            )
         self.drop_old()
         folder = self._state.uploads / token_hex(8)
         try:
@@ -105,7 +118,9 @@ class Jobs:
         return folder
 
     def submit(self, folder: Path, order: JobOrder) -> Job:
-        """Accept a job whose files are in its directory; raise where a name, setting or line is wrong."""
+        """Accept a job whose files are in its directory; raise where a name, setting or line is
+        wrong.
+        """
         job = Job(folder.name, folder, order, time.time())
         self._check(job)
         try:
@@ -130,17 +145,24 @@ class Jobs:
         service, order = self._service, job.order
         if len(order.metrics) > service.limits.metrics:
             raise limit_refusal("metrics", len(order.metrics), "metrics", service.limits.metrics)
-        metrics = [service.metric(name, order.settings, order.lang, order.model) for name in order.metrics]
+        metrics = [
+            service.metric(name, order.settings, order.lang, order.model) for name in order.metrics
+        ]
         service.corpora(order.statistics)
         try:
             rows = job.rows()
         except MongeError as error:
             raise Refusal(
-                error.http_status, job.with_client_names(str(error)), None, "mend the file and send it again"
+                error.http_status,
+                job.with_client_names(str(error)),
+                None,
+                "mend the file and send it again",
             ) from None
         if len(rows) > service.limits.job_pairs:
             most = service.limits.job_pairs
-            raise Refusal(413, f"pairs: {len(rows)}, at most {most}", most, "cut it, or --limit job_pairs=N")
+            raise Refusal(
+                413, f"pairs: {len(rows)}, at most {most}", most, "cut it, or --limit job_pairs=N"
+            )
         for row in rows:
             service.check_row(row)
         job.total, job.systems = len(rows), tuple(dict.fromkeys(row.system for row in rows))
@@ -150,7 +172,12 @@ class Jobs:
     def get(self, name: str) -> Job:
         """Return a job by its id."""
         if name not in self._jobs:
-            raise Refusal(404, f"no job {name[:40]!r}", None, "it may have been dropped: jobs are kept for some days")
+            raise Refusal(
+                404,
+                f"no job {name[:40]!r}",
+                None,
+                "it may have been dropped: jobs are kept for some days",
+            )
         return self._jobs[name]
 
     def describe_all(self) -> list[dict[str, Any]]:
@@ -177,20 +204,30 @@ class Jobs:
         job = self.get(name)
         if job.state != DONE:
             hint = (
-                "wait for it: GET /v1/jobs/ID/events" if job.state not in ENDED else str((job.error or {}).get("error"))
+                "wait for it: GET /v1/jobs/ID/events"
+                if job.state not in ENDED
+                else str((job.error or {}).get("error"))
             )
             raise Refusal(409, f"job {name} is {job.state}: it has no result", None, hint)
         result_path = job.folder / file
         if not result_path.is_file():
             raise Refusal(
-                404, f"job {name} has no {file}", None, "a comparison needs two systems with the same segments"
+                404,
+                f"job {name} has no {file}",
+                None,
+                "a comparison needs two systems with the same segments",
             )
         return result_path
 
     def drop_old(self) -> None:
-        """Drop jobs that ended too long ago, then the oldest ended ones while all take too much space."""
+        """Drop jobs that ended too long ago, then the oldest ended ones while all take too much
+        space.
+        """
         limits = self._service.limits
-        ended = sorted((job for job in list(self._jobs.values()) if job.state in ENDED), key=lambda job: job.created)
+        ended = sorted(
+            (job for job in list(self._jobs.values()) if job.state in ENDED),
+            key=lambda job: job.created,
+        )
         sizes = {job.id: _folder_size(job.folder) for job in list(self._jobs.values())}
         for job in ended:
             old = time.time() - job.created > limits.job_days * 86400
@@ -213,7 +250,8 @@ class Jobs:
         if self._thread.is_alive():
             self._thread.join(STOPPING)
 
-    # --- the thread that runs them ----------------------------------------------------------------------------------
+    # --- the thread that runs them
+    # ----------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while True:
@@ -233,7 +271,9 @@ class Jobs:
                 log.exception("job %s", job.id)
 
     def _outcome(self, job: Job) -> tuple[str | None, Refusal | None]:
-        """Run a job; return the state it ends in, and the error if it failed; no state where the service stops."""
+        """Run a job; return the state it ends in, and the error if it failed; no state where the
+        service stops.
+        """
         try:
             self._score(job)
         except Gone:
@@ -246,7 +286,9 @@ class Jobs:
             return FAILED, disk_refusal(error)
         except Exception as error:  # a defect ends its job, not the service
             log.exception("job %s", job.id)
-            return FAILED, Refusal(500, f"{type(error).__name__}", None, "this is a defect of monge")
+            return FAILED, Refusal(
+                500, f"{type(error).__name__}", None, "this is a defect of monge"
+            )
         return DONE, None
 
     def _next(self) -> Job | None:
@@ -267,7 +309,9 @@ class Jobs:
 
     def _score(self, job: Job) -> None:
         service, order = self._service, job.order
-        metrics = [service.metric(name, order.settings, order.lang, order.model) for name in order.metrics]
+        metrics = [
+            service.metric(name, order.settings, order.lang, order.model) for name in order.metrics
+        ]
         rows = job.rows()
         paired = _pair_segments(rows)
         rows = paired or rows
@@ -283,32 +327,53 @@ class Jobs:
             service.engine.window_scorer(job.ticket, "job"),
         )
         with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
-            results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
+            results = api.score_segments(
+                metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared
+            )
         compared = None
         if paired:
             job.phase = COMPARING
-            compared = comparison = job.ticket.run(lambda: self._compare_systems(job, metrics, results))
+            compared = comparison = job.ticket.run(
+                lambda: self._compare_systems(job, metrics, results)
+            )
             plain = json.loads(render_study(comparison, "json", version=VERSION))
-            keep_file(job.folder / "comparison.json", json.dumps({**plain, "verdict": comparison.verdict}) + "\n")
+            keep_file(
+                job.folder / "comparison.json",
+                json.dumps({**plain, "verdict": comparison.verdict}) + "\n",
+            )
         reported = JobReport(service.engine, job, metrics, corpora)
-        files = reported.files(results, rows, compared) if paired or len(job.systems) == 1 else unpaired_files(results)
+        files = (
+            reported.files(results, rows, compared)
+            if paired or len(job.systems) == 1
+            else unpaired_files(results)
+        )
         job.phase = WRITING
         for name, text in files.items():
             keep_file(job.folder / name, text)
-        keep_file(job.folder / "results.json", render_results(results, "json", version=VERSION, segments=True))
+        keep_file(
+            job.folder / "results.json",
+            render_results(results, "json", version=VERSION, segments=True),
+        )
 
-    def _compare_systems(self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]) -> Comparison:
+    def _compare_systems(
+        self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]
+    ) -> Comparison:
         """Return the comparison of the systems, computed metric by metric."""
         comparisons: list[Comparison] = []
         for place, name_and_label in enumerate(names_and_labels(metrics)):
             job.compared = place
             comparisons.append(compare_results([name_and_label], results[place :: len(metrics)]))
         return replace(
-            comparisons[0], standings=tuple(standing for comparison in comparisons for standing in comparison.standings)
+            comparisons[0],
+            standings=tuple(
+                standing for comparison in comparisons for standing in comparison.standings
+            ),
         )
 
     def _corpora(self, job: Job) -> api.Corpora:
-        """Return the statistics that a job holds; jobs of an older service have theirs in the common directory."""
+        """Return the statistics that a job holds; jobs of an older service have theirs in the
+        common directory.
+        """
         names = job.order.statistics
         files = [job.statistics_file(name) for name in names]
         if not all(path.is_file() for path in files):
@@ -317,7 +382,9 @@ class Jobs:
 
 
 def _pair_segments(rows: Sequence[Segment]) -> list[Segment]:
-    """Return the segments aligned for a comparison; none where systems do not have the same items."""
+    """Return the segments aligned for a comparison; none where systems do not have the same
+    items.
+    """
     try:
         return [row for system_rows in aligned(rows).values() for row in system_rows]
     except (Misaligned, UsageError):

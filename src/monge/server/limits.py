@@ -1,4 +1,6 @@
-"""What the service takes from one request and from all of them: stated, changeable at start, never silent."""
+"""What the service takes from one request and from all of them: stated, changeable at start, never
+silent.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,14 @@ from monge.errors import InvalidSetting, UnknownName
 class Limits:
     """The limits of a service, each a whole number.
 
-    Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system with its references),
-    `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
-    it is given up, `work` seconds of it as they are estimated before it begins. Of all: `in_flight` requests that are
-    worked on, `queue` that wait for that, `uploads` that come in, `upload_seconds` of each, `jobs` that wait,
-    `job_pairs` of a job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are,
-    `statistics` that are kept, `head` seconds that the head of a request may take to arrive, `drain` seconds that a
-    stopping service gives to what it has accepted.
+    Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system
+    with its references), `systems`, `references` of a pair, `characters` of a text, `metrics`,
+    `resamples` of a comparison, `seconds` until it is given up, `work` seconds of it as they are
+    estimated before it begins. Of all: `in_flight` requests that are worked on, `queue` that wait
+    for that, `uploads` that come in, `upload_seconds` of each, `jobs` that wait, `job_pairs` of a
+    job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest
+    are, `statistics` that are kept, `head` seconds that the head of a request may take to arrive,
+    `drain` seconds that a stopping service gives to what it has accepted.
     """
 
     body: int = 2_000_000
@@ -56,6 +59,8 @@ class Limits:
                 raise UnknownName("limit", name, names)
             number = text.strip().replace("_", "")
             if not number.isdecimal() or not 0 < int(number) < 2**53:
-                raise InvalidSetting(f"--limit {name} takes a whole number of at least 1, got {text!r}")
+                raise InvalidSetting(
+                    f"--limit {name} takes a whole number of at least 1, got {text!r}"
+                )
             limits = replace(limits, **{key: int(number)})
         return limits

@@ -22,8 +22,16 @@ from monge.server.service import VERSION
 if TYPE_CHECKING:
     from monge.server.app import App
 
-KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
-VIEWS = {"/": ("pair", "A pair"), "/systems": ("systems", "Systems"), "/catalogue": ("catalogue", "Metrics")}
+KINDS = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+VIEWS = {
+    "/": ("pair", "A pair"),
+    "/systems": ("systems", "Systems"),
+    "/catalogue": ("catalogue", "Metrics"),
+}
 SHARED = {
     **{name: asset(name) for name in ("dom.js", "plan.js", "segments.js", "copy.js", "print.js")},
     "palette.css": palette_css(),
@@ -31,7 +39,11 @@ SHARED = {
 }
 """Scripts and styles that pages share with reports."""
 STATIC = {
-    **{file.name: file.read_bytes() for file in (files(__package__) / "static").iterdir() if file.is_file()},
+    **{
+        file.name: file.read_bytes()
+        for file in (files(__package__) / "static").iterdir()
+        if file.is_file()
+    },
     **{name: text.encode() for name, text in SHARED.items()},
 }
 
@@ -40,7 +52,9 @@ def router(app: App) -> APIRouter:
     """Return the routes of the pages and of the files they load."""
     routes = APIRouter(include_in_schema=False)
     environment = Environment(
-        loader=PackageLoader("monge.server"), autoescape=select_autoescape(), undefined=StrictUndefined
+        loader=PackageLoader("monge.server"),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
     )
     environment.filters["code"] = _code
     environment.filters["pretty"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
@@ -58,13 +72,19 @@ def router(app: App) -> APIRouter:
     def docs(request: Request) -> HTMLResponse:
         variables = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
         template = environment.get_template("docs.html")
-        return HTMLResponse(template.render(view="docs", title="HTTP interface", **variables, **_shared(app)))
+        return HTMLResponse(
+            template.render(view="docs", title="HTTP interface", **variables, **_shared(app))
+        )
 
     @routes.get("/static/{name}")
     def static(name: str) -> Response:
         if name not in STATIC:
             raise Refusal(404, "no such file", None, "")
-        return Response(STATIC[name], media_type=KINDS[name.rpartition(".")[2]], headers={"cache-control": "no-cache"})
+        return Response(
+            STATIC[name],
+            media_type=KINDS[name.rpartition(".")[2]],
+            headers={"cache-control": "no-cache"},
+        )
 
     @routes.get("/favicon.ico")
     def icon() -> Response:
@@ -77,13 +97,18 @@ def _catalogue(app: App) -> dict[str, Any]:
     """Return the metrics, and the one machine that all their times were measured on."""
     metrics = app.service.catalogue()
     is_measured_here = any(metric["measured_on"] == HERE for metric in metrics.values())
-    return {"catalogue": metrics, "machine": "here, when the service started" if is_measured_here else machine()}
+    return {
+        "catalogue": metrics,
+        "machine": "here, when the service started" if is_measured_here else machine(),
+    }
 
 
 def _code(text: str) -> Markup:
     """Return a sentence as HTML, with `backticked` parts as code."""
     parts = text.split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts)
+    )
 
 
 def _shared(app: App) -> dict[str, Any]:
@@ -91,10 +116,13 @@ def _shared(app: App) -> dict[str, Any]:
     service = app.service
     bootstrap = {
         "pairs": [
-            {"name": name, "hypothesis": hypothesis, "reference": reference} for name, hypothesis, reference in PAIRS
+            {"name": name, "hypothesis": hypothesis, "reference": reference}
+            for name, hypothesis, reference in PAIRS
         ],
         "systems": {"systems": dict(SYSTEMS.systems), "references": SYSTEMS.references},
-        "metrics": {name: {"title": row.title, "kind": kind_of(name)} for name, row in EVERY.items()},
+        "metrics": {
+            name: {"title": row.title, "kind": kind_of(name)} for name, row in EVERY.items()
+        },
         "chosen": list(service.config.metrics),
         "needs_token": service.config.token is not None,
     }

@@ -38,7 +38,9 @@ _PLAIN: dict[str, Any] = {"include_url": False, "include_input": False, "include
 
 @contextmanager
 def pause_garbage_collector() -> Iterator[None]:
-    """Pause the garbage collector: it would scan half a million new lists repeatedly, and no other thread could run."""
+    """Pause the garbage collector: it would scan half a million new lists repeatedly, and no other
+    thread could run.
+    """
     gc.disable()
     try:
         yield
@@ -47,7 +49,9 @@ def pause_garbage_collector() -> Iterator[None]:
 
 
 def strict_json(body: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8; refuse duplicate keys, NaN, infinite numbers and deep nesting."""
+    """Return the value of a JSON text in UTF-8; refuse duplicate keys, NaN, infinite numbers and
+    deep nesting.
+    """
     try:
         return json.loads(
             body.decode("utf-8"),
@@ -56,11 +60,17 @@ def strict_json(body: bytes) -> Any:
             parse_float=_parse_finite,
         )
     except UnicodeDecodeError as error:
-        raise Refusal(400, f"the body is not UTF-8 (byte {error.start})", None, "send JSON in UTF-8") from None
+        raise Refusal(
+            400, f"the body is not UTF-8 (byte {error.start})", None, "send JSON in UTF-8"
+        ) from None
     except RecursionError:
-        raise Refusal(400, "the JSON is nested too deeply", None, "requests are a few levels deep") from None
+        raise Refusal(
+            400, "the JSON is nested too deeply", None, "requests are a few levels deep"
+        ) from None
     except ValueError as error:
-        raise Refusal(400, f"the body is not JSON: {error}", None, "GET /docs shows examples") from None
+        raise Refusal(
+            400, f"the body is not JSON: {error}", None, "GET /docs shows examples"
+        ) from None
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -88,8 +98,8 @@ def _parse_finite(text: str) -> float:
 def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
     """Return the request that a JSON text holds; raise a refusal for the first fault.
 
-    It takes a time in proportion to the body: lists stop at their first fault, objects have a limit of keys, and an
-    unknown key is refused before its value is looked at.
+    It takes a time in proportion to the body: lists stop at their first fault, objects have a limit
+    of keys, and an unknown key is refused before its value is looked at.
     """
     with pause_garbage_collector() if len(body) > SHORT_BODY else nullcontext():
         value = strict_json(body)
@@ -101,7 +111,10 @@ def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
         for key, inner in value.items():
             if isinstance(inner, dict) and len(inner) > MOST_KEYS:
                 raise Refusal(
-                    422, f"{key}: an object of {len(inner)} keys, at most {MOST_KEYS}", MOST_KEYS, "send less"
+                    422,
+                    f"{key}: an object of {len(inner)} keys, at most {MOST_KEYS}",
+                    MOST_KEYS,
+                    "send less",
                 )
     try:
         return model.model_validate(value)
@@ -110,7 +123,9 @@ def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
 
 
 class StrictRequest(Request):
-    """A request whose JSON is read strictly into its model; a long body in a thread, so that others do not wait."""
+    """A request whose JSON is read strictly into its model; a long body in a thread, so that others
+    do not wait.
+    """
 
     model: type[BaseModel] | None = None
 
@@ -133,12 +148,21 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return the handler, preceded by a check of the content type."""
         handler = super().get_route_handler()
-        model = None if self.body_field is None else cast("type[BaseModel]", self.body_field.field_info.annotation)
+        model = (
+            None
+            if self.body_field is None
+            else cast("type[BaseModel]", self.body_field.field_info.annotation)
+        )
 
         async def strict(request: Request) -> Response:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
             if request.method == "POST" and model is not None and kind != "application/json":
-                raise Refusal(415, f"the body is {kind[:80] or 'untyped'}", None, "Content-Type: application/json")
+                raise Refusal(
+                    415,
+                    f"the body is {kind[:80] or 'untyped'}",
+                    None,
+                    "Content-Type: application/json",
+                )
             reading = StrictRequest(request.scope, request.receive)
             reading.model = model
             return await handler(reading)
@@ -152,7 +176,9 @@ def invalid_refusal(error: RequestValidationError | ValidationError) -> Refusal:
     first = faults[0]
     location = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
     more = f" (and {len(faults) - 1} more faults)" if len(faults) > 1 else ""
-    return Refusal(422, f"{location[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted")
+    return Refusal(
+        422, f"{location[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted"
+    )
 
 
 async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
@@ -167,14 +193,21 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
         if key not in fields:
             raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
         if isinstance(value, UploadFile) != (key in ROLES):
-            raise Refusal(422, f"{key} is {'a file' if key in ROLES else 'a word'}", None, "curl -F hypotheses=@FILE")
+            raise Refusal(
+                422,
+                f"{key} is {'a file' if key in ROLES else 'a word'}",
+                None,
+                "curl -F hypotheses=@FILE",
+            )
         if isinstance(value, UploadFile):
             path, name = folder / f"input-{len(files)}", value.filename or ""
             await _save_upload(value, path)
             if name.lower().endswith(PACKED):
                 name = name[: -len(PACKED)]
                 room -= await asyncio.to_thread(_unpack, path, name, room)
-            files.append((key, _unique_name(name, [used_name for role, used_name in files if role == key])))
+            files.append(
+                (key, _unique_name(name, [used_name for role, used_name in files if role == key]))
+            )
         else:
             words.setdefault(key, []).append(value)
     _check_files(files)
@@ -187,7 +220,9 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
         lang=single_values.get("lang"),
         model=single_values.get("model"),
         statistics=tuple(words.get("statistics", ())),
-        table_format=None if table is None else _table_format(single_values.get("table_format"), table),
+        table_format=None
+        if table is None
+        else _table_format(single_values.get("table_format"), table),
     )
 
 
@@ -201,18 +236,27 @@ async def _save_upload(upload: UploadFile, path: Path) -> None:
 
 
 def _unpack(path: Path, name: str, most: int) -> int:
-    """Unpack a gzip file in its place and return its size; raise where that exceeds `most` bytes."""
+    """Unpack a gzip file in its place and return its size; raise where that exceeds `most`
+    bytes.
+    """
     size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
     try:
         with gzip.open(path) as source, unpacked.open("wb") as target:
             while chunk := source.read(CHUNK):
                 size += len(chunk)
                 if size > most:
-                    raise Refusal(413, f"{name[:80]}: the files unpack to more than {most} bytes", most, "cut them")
+                    raise Refusal(
+                        413,
+                        f"{name[:80]}: the files unpack to more than {most} bytes",
+                        most,
+                        "cut them",
+                    )
                 target.write(chunk)
         unpacked.replace(path)
     except (gzip.BadGzipFile, zlib.error, EOFError):
-        raise Refusal(422, f"{name[:80]}{PACKED}: not a gzip file", None, "send it as it is") from None
+        raise Refusal(
+            422, f"{name[:80]}{PACKED}: not a gzip file", None, "send it as it is"
+        ) from None
     except OSError as error:
         raise disk_refusal(error) from None
     finally:
@@ -223,7 +267,10 @@ def _unpack(path: Path, name: str, most: int) -> int:
 def _unique_name(name: str, used_names: list[str]) -> str:
     """Return a system's name from a file name: its last part, printable, not yet used."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    plain = "".join(character for character in last if character.isprintable())[:LONGEST_NAME] or "unnamed"
+    plain = (
+        "".join(character for character in last if character.isprintable())[:LONGEST_NAME]
+        or "unnamed"
+    )
     number, unique_name = 1, plain
     while unique_name in used_names:
         number += 1
@@ -234,9 +281,21 @@ def _unique_name(name: str, used_names: list[str]) -> str:
 def _check_files(files: list[tuple[str, str]]) -> None:
     roles = [role for role, _ in files]
     if "table" in roles and len(files) > 1:
-        raise Refusal(422, "a table stands alone", None, "send a table, or hypotheses with references or a source")
-    if "table" not in roles and ("hypotheses" not in roles or not {"references", "source"} & set(roles)):
-        raise Refusal(422, "files are missing", None, "send hypotheses and references (or source) files, or a table")
+        raise Refusal(
+            422,
+            "a table stands alone",
+            None,
+            "send a table, or hypotheses with references or a source",
+        )
+    if "table" not in roles and (
+        "hypotheses" not in roles or not {"references", "source"} & set(roles)
+    ):
+        raise Refusal(
+            422,
+            "files are missing",
+            None,
+            "send hypotheses and references (or source) files, or a table",
+        )
     if roles.count("source") > 1:
         raise Refusal(422, "source: one file, got several", None, "send one")
 
@@ -244,5 +303,10 @@ def _check_files(files: list[tuple[str, str]]) -> None:
 def _table_format(requested: str | None, name: str) -> str:
     table_format = requested or name.rpartition(".")[2].lower()
     if table_format not in TABLES:
-        raise Refusal(422, f"{name}: a table is {', '.join(TABLES)} here", None, "name it so, or give table_format")
+        raise Refusal(
+            422,
+            f"{name}: a table is {', '.join(TABLES)} here",
+            None,
+            "name it so, or give table_format",
+        )
     return table_format

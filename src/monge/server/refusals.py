@@ -1,6 +1,7 @@
 """The error answers of the service: one typed object, one status.
 
-{"error": what is wrong, "error_type": a word for programs, "limit": the number that was met or null, "hint": a way out}
+{"error": what is wrong, "error_type": a word for programs, "limit": the number that was met or
+null, "hint": a way out}
 """
 
 from __future__ import annotations
@@ -35,10 +36,17 @@ KINDS: dict[int, str] = {
 
 
 class Refusal(HTTPException):
-    """A request that is not served; `limit` is the value of the limit it met, `retry` seconds until another try."""
+    """A request that is not served; `limit` is the value of the limit it met, `retry` seconds until
+    another try.
+    """
 
     def __init__(
-        self, status: int, message: str, limit: int | None = None, hint: str = "", retry: int | None = None
+        self,
+        status: int,
+        message: str,
+        limit: int | None = None,
+        hint: str = "",
+        retry: int | None = None,
     ) -> None:
         super().__init__(status, message, {} if retry is None else {"Retry-After": str(retry)})
         self.limit, self.hint = limit, hint
@@ -51,7 +59,12 @@ class Refusal(HTTPException):
 
 def limit_refusal(subject: str, count: int, name: str, most: int) -> Refusal:
     """Return the refusal of a request that exceeds a limit."""
-    return Refusal(413, f"{subject}: {count}, at most {most}", most, f"send less, or start with --limit {name}=N")
+    return Refusal(
+        413,
+        f"{subject}: {count}, at most {most}",
+        most,
+        f"send less, or start with --limit {name}=N",
+    )
 
 
 _HINTS: dict[type[MongeError], str] = {

@@ -1,4 +1,6 @@
-"""The report of a job: the document of `monge report`, its content for the page of the service, and its plans."""
+"""The report of a job: the document of `monge report`, its content for the page of the service, and
+its plans.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,26 @@ if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
 
 REPORT_FILE, CONTENT_FILE, PLANS_FILE = "report.html", "report.json", "plans.json"
-UNPAIRED = "The systems have different segments: their scores are shown, and whether one is better is not tested."
+UNPAIRED = (
+    "The systems have different segments: their scores are shown, and whether one is "
+    "better is not tested."
+)
 
 
 class JobReport:
     """Makes the report of a job whose systems have the same segments."""
 
-    def __init__(self, engine: BatchingEngine, job: Job, metrics: Sequence[api.Metric], corpora: api.Corpora) -> None:
+    def __init__(
+        self, engine: BatchingEngine, job: Job, metrics: Sequence[api.Metric], corpora: api.Corpora
+    ) -> None:
         self._engine, self._job, self._metrics, self._corpora = engine, job, metrics, corpora
 
     def files(
         self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None
     ) -> dict[str, str]:
-        """Return the files that the job keeps, by name; raise Gone where it is cancelled meanwhile."""
+        """Return the files that the job keeps, by name; raise Gone where it is cancelled
+        meanwhile.
+        """
         self._job.phase = EXPLAINING
         return self._job.ticket.run(lambda: self._make_files(results, rows, comparison))
 
@@ -66,17 +75,27 @@ class JobReport:
         self._job.explained = done, total
 
     def _find_plans(
-        self, metric: api.Metric, all_rows: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
+        self,
+        metric: api.Metric,
+        all_rows: Sequence[Segment],
+        rows: Sequence[Segment],
+        expect: dict[str, str] | None,
     ) -> Iterable[tuple[int, Transported]]:
-        """Return the plans of some segments, whose texts are encoded in turn with those of requests."""
+        """Return the plans of some segments, whose texts are encoded in turn with those of
+        requests.
+        """
         members = [metric.by_transport("plans")]
         encoding = cast("Encoding", SlicedEncoding(self._engine, members, self._job.ticket))
-        transported = api.transported_segments([metric], all_rows, [rows], corpora=self._corpora, encoding=encoding)
+        transported = api.transported_segments(
+            [metric], all_rows, [rows], corpora=self._corpora, encoding=encoding
+        )
         return ((place, plan) for _, place, plan in transported)
 
 
 def unpaired_files(results: Sequence[Result]) -> dict[str, str]:
-    """Return the files of a job whose systems have different segments: a page of scores without a comparison."""
+    """Return the files of a job whose systems have different segments: a page of scores without a
+    comparison.
+    """
     by_metric: dict[str, list[Result]] = {}
     for result in results:
         by_metric.setdefault(result.metric, []).append(result)
@@ -86,8 +105,12 @@ def unpaired_files(results: Sequence[Result]) -> dict[str, str]:
     sign = -1 if first[0].higher_is_better else 1
     browser = SegmentBrowser(
         systems=tuple(short[name] or "the system" for name in systems),
-        metrics=tuple(BrowsedMetric(name, column[0].higher_is_better, 4) for name, column in by_metric.items()),
-        order=tuple(int(k) for k in np.argsort([sign * result.score for result in first], kind="stable")),
+        metrics=tuple(
+            BrowsedMetric(name, column[0].higher_is_better, 4) for name, column in by_metric.items()
+        ),
+        order=tuple(
+            int(k) for k in np.argsort([sign * result.score for result in first], kind="stable")
+        ),
         items=len({name for result in results for name in result.ids}),
         paired=False,
         flagged=any(flags for result in results for flags in result.flags),

@@ -1,8 +1,8 @@
 """Small requests, scored in one go: their texts in one window, their problems in shared batches.
 
-Each is answered as a run of its own (`monge.scoring.run`): the scores of a segment do not depend on its neighbours, so
-only they are computed together. A request whose scores depend on more, for example on statistics fitted from its
-texts, is no small request.
+Each is answered as a run of its own (`monge.scoring.run`): the scores of a segment do not depend on
+its neighbours, so only they are computed together. A request whose scores depend on more, for
+example on statistics fitted from its texts, is no small request.
 """
 
 from __future__ import annotations
@@ -49,14 +49,22 @@ class SmallRequest:
 
 
 def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-    """Return whether a request is small, and its scores depend on its segments and settings alone."""
-    if len(rows) > FEW or not all(row.references for row in rows) or not all(map(_uses_own_texts_only, metrics)):
+    """Return whether a request is small, and its scores depend on its segments and settings
+    alone.
+    """
+    if (
+        len(rows) > FEW
+        or not all(row.references for row in rows)
+        or not all(map(_uses_own_texts_only, metrics))
+    ):
         return False
     return sum(len(text) for row in rows for text in (row.hypothesis, *row.references)) <= SHORT
 
 
 def _uses_own_texts_only(metric: api.Metric) -> bool:
-    """Return whether a metric compares vectors with references and takes nothing from other texts."""
+    """Return whether a metric compares vectors with references and takes nothing from other
+    texts.
+    """
     scorer = metric.scorer.members.get("")  # of a blend none stands there
     if scorer is None or not scorer.reads or scorer.block != 1:
         return False
@@ -70,32 +78,58 @@ def _uses_own_texts_only(metric: api.Metric) -> bool:
     return vector_metric.against == REFERENCES and not uses_other_texts
 
 
-def answer_requests(requests: Sequence[SmallRequest], encoding: Encoding) -> list[bytes | MongeError]:
-    """Answer small requests that ask for the same metrics; a request that fails has its error as its answer."""
+def answer_requests(
+    requests: Sequence[SmallRequest], encoding: Encoding
+) -> list[bytes | MongeError]:
+    """Answer small requests that ask for the same metrics; a request that fails has its error as
+    its answer.
+    """
     rows = [row for request in requests for row in request.rows]
     window = Window(rows, encoding)
     scorers = requests[0].scorers
     plain = [CorpusStats(scorer.reader.key) for scorer in scorers]
     systems = dict.fromkeys(row.system for row in rows)
-    scores = [scorer.score(window, dict.fromkeys(systems, stats)) for scorer, stats in zip(scorers, plain, strict=True)]
+    scores = [
+        scorer.score(window, dict.fromkeys(systems, stats))
+        for scorer, stats in zip(scorers, plain, strict=True)
+    ]
     answers, start = list[bytes | MongeError](), 0
     for request in requests:
         places = range(start, start + len(request.rows))
-        answers.append(_answer(request, [metric_scores.at(places) for metric_scores in scores], plain, encoding))
+        answers.append(
+            _answer(
+                request, [metric_scores.at(places) for metric_scores in scores], plain, encoding
+            )
+        )
         start += len(request.rows)
     return answers
 
 
 def _answer(
-    request: SmallRequest, scores: Sequence[Scores], plain: Sequence[CorpusStats], encoding: Encoding
+    request: SmallRequest,
+    scores: Sequence[Scores],
+    plain: Sequence[CorpusStats],
+    encoding: Encoding,
 ) -> bytes | MongeError:
     """Return the answer of a request whose segments have been scored."""
     summary = scan_input(request.rows)
-    shard = ShardContext(summary, [dict.fromkeys(summary.systems, stats) for stats in plain], [request.rows], encoding)
+    shard = ShardContext(
+        summary,
+        [dict.fromkeys(summary.systems, stats) for stats in plain],
+        [request.rows],
+        encoding,
+    )
     try:
-        run = ScoringRun(request.scorers, request.rows, score=lambda metrics, stats, window: list(scores), shard=shard)
+        run = ScoringRun(
+            request.scorers,
+            request.rows,
+            score=lambda metrics, stats, window: list(scores),
+            shard=shard,
+        )
         results = watched(run, None, Watch())
         names = labels((metric.name, metric.asked) for metric in request.metrics)
-        return request.answer([replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)])
+        return request.answer(
+            [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
+        )
     except MongeError as error:
         return error

@@ -1,4 +1,6 @@
-"""Reads the results of a job back, segment by segment: one long JSON call would block all other threads."""
+"""Reads the results of a job back, segment by segment: one long JSON call would block all other
+threads.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from typing import Any
 from monge.types import Result
 
 SEGMENTS = '"segments": ['
-"""The text before the segments of a result; it occurs in no value, where quotation marks are escaped."""
+"""The text before the segments of a result; it occurs in no value, where quotation marks are
+escaped.
+"""
 _read = json.JSONDecoder().raw_decode
 
 

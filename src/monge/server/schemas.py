@@ -17,7 +17,9 @@ SIGNATURES = tuple(
 )
 Name = Annotated[str, Field(max_length=2000)]
 Texts = Annotated[list[str], Field(fail_fast=True)]
-"""A list that is validated up to its first fault, so that a long list of faults costs no more than a short one."""
+"""A list that is validated up to its first fault, so that a long list of faults costs no more than
+a short one.
+"""
 ListsOfTexts = Annotated[list[Texts], Field(fail_fast=True)]
 Names = Annotated[list[Name], Field(fail_fast=True)]
 MOST_SETTINGS = 64
@@ -26,18 +28,23 @@ Settings = Annotated[
     | Annotated[dict[str, str | int | float | bool], Field(max_length=MOST_SETTINGS)],
     Field(description="AXIS=VALUE or AXIS.FIELD=VALUE, as for --set; or an object of them."),
 ]
-Metrics = Annotated[Names, Field(min_length=1, description="NAME, NAME@PROFILE or NAME[axis.field=value].")]
+Metrics = Annotated[
+    Names, Field(min_length=1, description="NAME, NAME@PROFILE or NAME[axis.field=value].")
+]
 TextsOfReferences = Annotated[
     str | Texts | ListsOfTexts | None,
     Field(description="One text, one a hypothesis, or a list of texts a hypothesis."),
 ]
 Sources = Annotated[
-    str | Texts | None, Field(description="Source texts; without references they stand in their place.")
+    str | Texts | None,
+    Field(description="Source texts; without references they stand in their place."),
 ]
 
 
 class MetricRequest(BaseModel):
-    """What every request about metrics may say: settings for all of them, language, model, statistics."""
+    """What every request about metrics may say: settings for all of them, language, model,
+    statistics.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -53,7 +60,11 @@ class ScoreRequest(MetricRequest):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"hypotheses": [HYPOTHESIS], "references": [REFERENCE], "metrics": ["twmd", "bertscore"]},
+                {
+                    "hypotheses": [HYPOTHESIS],
+                    "references": [REFERENCE],
+                    "metrics": ["twmd", "bertscore"],
+                },
                 {
                     "hypotheses": {"a": [HYPOTHESIS], "b": ["It rains."]},
                     "references": [[REFERENCE, "The cat slept."]],
@@ -91,7 +102,11 @@ class ScoreRequest(MetricRequest):
             return systems, references, sources
         if isinstance(references, str):
             return systems, [references], sources
-        several = isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references)
+        several = (
+            isinstance(references, list)
+            and len(references) > 1
+            and all(isinstance(r, str) for r in references)
+        )
         return systems, [references] if several else references, sources
 
 
@@ -107,7 +122,9 @@ class ExplainRequest(MetricRequest):
     hypothesis: str
     reference: str
     metric: Name = api.DEFAULT_METRIC
-    whole: bool = Field(False, description="With every cost and mass, for texts that are not very long.")
+    whole: bool = Field(
+        False, description="With every cost and mass, for texts that are not very long."
+    )
 
 
 class CompareRequest(MetricRequest):
@@ -131,7 +148,8 @@ class CompareRequest(MetricRequest):
     metrics: Metrics = [api.DEFAULT_METRIC]
     test: str = Field(
         "auto",
-        description="auto, bootstrap or permutation: whose p-values make the clusters; auto is permutation for fewer "
+        description="auto, bootstrap or permutation: whose p-values make the clusters; auto is "
+        "permutation for fewer "
         "than 30 segments.",
     )
     resamples: int = Field(1000, ge=1)
@@ -147,7 +165,12 @@ class FitRequest(BaseModel):
         extra="forbid",
         strict=True,
         json_schema_extra={
-            "examples": [{"references": [REFERENCE, "It is raining.", "The dog ran home."], "metric": "moverscore"}]
+            "examples": [
+                {
+                    "references": [REFERENCE, "It is raining.", "The dog ran home."],
+                    "metric": "moverscore",
+                }
+            ]
         },
     )
 
@@ -192,7 +215,9 @@ class Refused(BaseModel):
 
 
 class SegmentScore(BaseModel):
-    """The score of one segment; `reference` is the index of the reference that gave it, -1 where no single one did."""
+    """The score of one segment; `reference` is the index of the reference that gave it, -1 where no
+    single one did.
+    """
 
     id: str
     score: float
@@ -246,11 +271,17 @@ class JobState(BaseModel):
     done: int
     total: int
     remaining_seconds: float | None
-    phase: str | None = Field(description="Of one that runs: scoring, comparing, explaining or writing.")
+    phase: str | None = Field(
+        description="Of one that runs: scoring, comparing, explaining or writing."
+    )
     compared: int = Field(description="Metrics by which its systems have been compared.")
-    explained: list[int] = Field(description="Plans that its report has, and how many it will have.")
+    explained: list[int] = Field(
+        description="Plans that its report has, and how many it will have."
+    )
     metrics: list[str]
     systems: list[str]
-    names: list[str] = Field(description="The systems as people read them: without the endings of files.")
+    names: list[str] = Field(
+        description="The systems as people read them: without the endings of files."
+    )
     created: float
     error: Refused | None

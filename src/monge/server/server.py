@@ -1,4 +1,6 @@
-"""The process: it listens, reports when it is ready, and on SIGTERM finishes the requests it has accepted."""
+"""The process: it listens, reports when it is ready, and on SIGTERM finishes the requests it has
+accepted.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ QUIET_TICKS = 5
 
 
 class Server(uvicorn.Server):
-    """A server that, once asked to stop, answers new requests with 503 until the accepted ones are answered."""
+    """A server that, once asked to stop, answers new requests with 503 until the accepted ones are
+    answered.
+    """
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -37,7 +41,9 @@ class Server(uvicorn.Server):
         self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain, and make sure that the process ends in time; a second signal stops at once."""
+        """Begin to drain, and make sure that the process ends in time; a second signal stops at
+        once.
+        """
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
@@ -59,7 +65,8 @@ class Server(uvicorn.Server):
 
 
 def _end_within(seconds: float, code: int) -> None:
-    """End the process after so many seconds if it has not ended by then; all that was announced is on the disk.
+    """End the process after so many seconds if it has not ended by then; all that was announced is
+    on the disk.
 
     A thread ends it with its code; a signal that needs no Python ends it if even that cannot run.
     """
@@ -75,7 +82,11 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
-        entry = {"time": self.formatTime(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        entry = {
+            "time": self.formatTime(record),
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+        }
         if record.exc_info:
             entry["error"] = self.formatException(record.exc_info)
         return json.dumps(entry)
@@ -89,7 +100,9 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.server" else logging.INFO)
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
+    os.environ.setdefault(
+        "TOKENIZERS_PARALLELISM", "false"
+    )  # waking threads costs more than cutting a few texts
     listening = _open_socket(host, port)
     try:
         app = create(config)
@@ -97,7 +110,8 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         listening.close()
         raise
     settings = uvicorn.Config(
-        app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
+        app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30,
+        lifespan="on", ws="none",
         http=make_timed_protocol(config.limits.head),
         timeout_graceful_shutdown=1,
     )  # fmt: skip
@@ -110,7 +124,9 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
     return asyncio.run(_serve(server, app, listening, stream, quiet))
 
 
-async def _serve(server: Server, app: App, listening: socket.socket, stream: TextIO, quiet: bool) -> int:
+async def _serve(
+    server: Server, app: App, listening: socket.socket, stream: TextIO, quiet: bool
+) -> int:
     """Serve and return the exit code; raise the error of a model that cannot be loaded."""
     serving = asyncio.create_task(server.serve([listening]))
     while not serving.done() and not hasattr(app.state, "warming"):
@@ -123,7 +139,8 @@ async def _serve(server: Server, app: App, listening: socket.socket, stream: Tex
             await serving
             raise warming.exception()
         gc.collect()
-        gc.freeze()  # models, modules and vocabularies stay: nobody is stopped to look through them again
+        # models, modules and vocabularies stay: nobody is stopped to look through them again
+        gc.freeze()
         if app.service.ready and not quiet:
             stream.write("monge: ready\n")
             stream.flush()
@@ -141,6 +158,8 @@ def _open_socket(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
         listener.close()
-        raise UsageError(f"cannot listen on {host}:{port} ({getattr(error, 'strerror', error)})") from None
+        raise UsageError(
+            f"cannot listen on {host}:{port} ({getattr(error, 'strerror', error)})"
+        ) from None
     listener.listen(BACKLOG)
     return listener

@@ -46,11 +46,12 @@ VERSION = version("monge")
 
 @dataclass(frozen=True)
 class Config:
-    """The configuration of a service: metrics to warm, models it may use, their precision, and its limits.
+    """The configuration of a service: metrics to warm, models it may use, their precision, and its
+    limits.
 
-    `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are the names
-    it answers to, any where there are none; `share` off gives every request an encoding pass of its own, which is for
-    measuring what sharing is worth.
+    `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are
+    the names it answers to, any where there are none; `share` off gives every request an encoding
+    pass of its own, which is for measuring what sharing is worth.
     """
 
     metrics: tuple[str, ...] = (api.DEFAULT_METRIC,)
@@ -70,12 +71,17 @@ class Service(Checks):
     def __init__(self, config: Config, state: StateFolder | None = None) -> None:
         if EMBEDDED.path is not None:  # under one name, so that it is loaded once
             config = replace(
-                config, models=tuple(EMBEDDED.name if model == "auto" else model for model in config.models)
+                config,
+                models=tuple(
+                    EMBEDDED.name if model == "auto" else model for model in config.models
+                ),
             )
         super().__init__(config.limits)
         self.config, self.counters = config, ServiceCounters()
         for name in config.metrics:  # a wrong name is known before a model is loaded
-            check_settings(resolve(name, self._changes(name, ()))[1], config.models, config.precision)
+            check_settings(
+                resolve(name, self._changes(name, ()))[1], config.models, config.precision
+            )
         self.engine = BatchingEngine(self.counters, share=config.share)
         self.ready = False
         self.models: dict[str, str] = {}
@@ -87,7 +93,9 @@ class Service(Checks):
         self._lock = Lock()
 
     def warm(self) -> None:
-        """Load every model and score the bundled example with every metric, so that the first request is no slower."""
+        """Load every model and score the bundled example with every metric, so that the first
+        request is no slower.
+        """
         api.keep_encoders(len(self.config.models) + 1)
         names = list(SYSTEMS.systems)
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
@@ -103,7 +111,9 @@ class Service(Checks):
                 if model == self.config.models[0]:
                     started = time.perf_counter()
                     ScoringRun([metric.scorer], rows).results()  # warm, and no text from memory
-                    self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
+                    self.milliseconds[metric.name] = (
+                        1000 * (time.perf_counter() - started) / len(rows)
+                    )
                 self.signatures.setdefault(metric.name, str(results[0].signature))
             if model not in self.models:
                 self.models[model] = api.encoder_for(
@@ -111,28 +121,37 @@ class Service(Checks):
                 ).name
         self.ready = True
 
-    # --- metrics ----------------------------------------------------------------------------------------------------
+    # --- metrics
+    # ----------------------------------------------------------------------------------------------
 
     def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
-        """Return settings preceded by the precision of this service, which lexical metrics do not have."""
+        """Return settings preceded by the precision of this service, which lexical metrics do not
+        have.
+        """
         bare = name.partition("[")[0].strip()
         own = bare in EVERY and kind_of(bare) != "lexical" and self.config.precision != "fp32"
         return (*((f"encoder.precision={self.config.precision}",) if own else ()), *settings)
 
-    def resolve_metric(self, name: str, settings: Sequence[str], lang: str | None) -> tuple[str, Spec]:
+    def resolve_metric(
+        self, name: str, settings: Sequence[str], lang: str | None
+    ) -> tuple[str, Spec]:
         """Return name and spec of a metric; raise where this service may not compute it."""
         bare_name, spec = resolve(name, self._changes(name, settings), lang)
         check_settings(spec, self.config.models, self.config.precision)
         return bare_name, spec
 
-    def metric(self, name: str, settings: Sequence[str], lang: str | None, model: str | None) -> api.Metric:
+    def metric(
+        self, name: str, settings: Sequence[str], lang: str | None, model: str | None
+    ) -> api.Metric:
         """Return a metric with its model; recent ones are cached."""
         model_name = self._model_key(model)
         key = name, tuple(settings), lang, model_name
         cached = self._cached_metric(key)
         if cached is not None:
             return cached
-        metric = api.bind(*self.resolve_metric(name, settings, lang), model=model_name, device=self.config.device)
+        metric = api.bind(
+            *self.resolve_metric(name, settings, lang), model=model_name, device=self.config.device
+        )
         with self._lock:
             self._metrics[key] = metric
             while len(self._metrics) > KEPT_METRICS:
@@ -148,9 +167,14 @@ class Service(Checks):
     def _model_key(self, model: str | None) -> str:
         if model is None:
             return self.config.models[0]
-        key_of_name = {**{name: key for key, name in self.models.items()}, **{key: key for key in self.config.models}}
+        key_of_name = {
+            **{name: key for key, name in self.models.items()},
+            **{key: key for key in self.config.models},
+        }
         if model not in key_of_name:
-            raise UnknownName("model", model[:80], key_of_name, "(this service: " + ", ".join(key_of_name) + ")")
+            raise UnknownName(
+                "model", model[:80], key_of_name, "(this service: " + ", ".join(key_of_name) + ")"
+            )
         return key_of_name[model]
 
     def metrics_of(self, request: schemas.MetricRequest, names: Sequence[str]) -> list[api.Metric]:
@@ -160,19 +184,28 @@ class Service(Checks):
         settings = changes_of(request.settings)
         return [self.metric(name, settings, request.lang, request.model) for name in names]
 
-    def _replay(self, request: schemas.ScoreRequest) -> tuple[list[api.Metric], list[dict[str, str]]]:
+    def _replay(
+        self, request: schemas.ScoreRequest
+    ) -> tuple[list[api.Metric], list[dict[str, str]]]:
         if request.settings or "metrics" in request.model_fields_set:
-            raise UsageError("signatures replay metrics: give them or metrics and settings, not both")
+            raise UsageError(
+                "signatures replay metrics: give them or metrics and settings, not both"
+            )
         if len(request.signatures) > self.limits.metrics:
-            raise limit_refusal("signatures", len(request.signatures), "metrics", self.limits.metrics)
+            raise limit_refusal(
+                "signatures", len(request.signatures), "metrics", self.limits.metrics
+            )
         replayed = []
         for line in request.signatures:
             models = (*self.config.models, *self.models.values())
             check_settings(parse(line).spec, models, self.config.precision)
-            replayed.append(api.replay(line, model=self._model_key(request.model), device=self.config.device))
+            replayed.append(
+                api.replay(line, model=self._model_key(request.model), device=self.config.device)
+            )
         return [metric for metric, _ in replayed], [digests for _, digests in replayed]
 
-    # --- requests ---------------------------------------------------------------------------------------------------
+    # --- requests
+    # ----------------------------------------------------------------------------------------------
 
     def score_rows(
         self,
@@ -183,7 +216,9 @@ class Service(Checks):
         expect: list[dict[str, str]] | None = None,
         pace: str = "quick",
     ) -> list[Result]:
-        """Return the results of segments, whose windows are encoded together with those of other requests."""
+        """Return the results of segments, whose windows are encoded together with those of other
+        requests.
+        """
         started = time.perf_counter()
         shared = self.engine.window_scorer(ticket, pace)
         results = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=shared)
@@ -202,15 +237,20 @@ class Service(Checks):
         else:
             metrics = self.metrics_of(request, request.metrics)
             if self._is_small(request, metrics, rows):  # its metrics were not loaded before
-                return self.engine.submit_small(SmallRequest(metrics, rows, _json_writer(request)), ticket).result()
+                return self.engine.submit_small(
+                    SmallRequest(metrics, rows, _json_writer(request)), ticket
+                ).result()
         with self.admit(self.estimate_work(metrics, rows).seconds) as pace:
-            results = self.score_rows(metrics, rows, ticket, self.corpora(request.statistics), expect, pace)
+            results = self.score_rows(
+                metrics, rows, ticket, self.corpora(request.statistics), expect, pace
+            )
             if request.intervals:
                 results = ticket.run(lambda: api.with_intervals(results, seed=request.seed))
         return _json_writer(request)(results)
 
     def submit_small(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
-        """Queue a small request with loaded metrics and return the future of its answer; None for any other.
+        """Queue a small request with loaded metrics and return the future of its answer; None for
+        any other.
 
         Quick, and waits for nothing: what an event loop may call.
         """
@@ -237,7 +277,9 @@ class Service(Checks):
             return None
         return self.engine.submit_small(SmallRequest(metrics, rows, _json_writer(request)), ticket)
 
-    def _is_small(self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
+    def _is_small(
+        self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]
+    ) -> bool:
         if request.statistics or request.intervals or not is_small_request(metrics, rows):
             return False
         return work.bound_scoring(metrics, rows).is_at_most(QUICK)
@@ -273,27 +315,40 @@ class Service(Checks):
         metrics = self.metrics_of(request, request.metrics)
         seconds = self.check_resampling(metrics, len(by_system), resampling).seconds
         with self.admit(seconds + self.estimate_work(metrics, rows).seconds) as pace:
-            results = self.score_rows(metrics, rows, ticket, self.corpora(request.statistics), pace=pace)
-            comparison = ticket.run(lambda: compare_results(names_and_labels(metrics), results, resampling=resampling))
+            results = self.score_rows(
+                metrics, rows, ticket, self.corpora(request.statistics), pace=pace
+            )
+            comparison = ticket.run(
+                lambda: compare_results(names_and_labels(metrics), results, resampling=resampling)
+            )
         return render_study(comparison, "json", version=VERSION).encode()
 
     def fit(self, request: schemas.FitRequest, ticket: Ticket) -> dict[str, Any]:
         """Fit statistics and keep them under the digest of their content."""
         if len(request.references) > self.limits.pairs:
             raise limit_refusal("references", len(request.references), "pairs", self.limits.pairs)
-        rows = [text for row in request.references for text in ([row] if isinstance(row, str) else row)]
+        rows = [
+            text for row in request.references for text in ([row] if isinstance(row, str) else row)
+        ]
         texts = [*rows, *request.hypotheses]
         if len(texts) > self.limits.pairs:
             raise limit_refusal("texts", len(texts), "pairs", self.limits.pairs)
         for text in texts:
             self.check_row(Segment("1", text))
-        metric = self.metric(request.metric, changes_of(request.settings), request.lang, request.model)
+        metric = self.metric(
+            request.metric, changes_of(request.settings), request.lang, request.model
+        )
         work = lambda: metric.fit(request.references, hypotheses=request.hypotheses)  # noqa: E731
         stats = self.engine.run_alone(work, ticket)
         metric.scorer.check_stats(stats)
-        return {"id": self._statistics.keep(stats), "metric": metric.name, "holds": list(stats.held())}
+        return {
+            "id": self._statistics.keep(stats),
+            "metric": metric.name,
+            "holds": list(stats.held()),
+        }
 
-    # --- statistics -------------------------------------------------------------------------------------------------
+    # --- statistics
+    # ----------------------------------------------------------------------------------------------
 
     def statistics(self, name: str) -> CorpusStats:
         """Return statistics by their id."""
@@ -303,18 +358,27 @@ class Service(Checks):
         """Return the statistics of a request, merged where there are several."""
         return api.Corpora(reduce(or_, map(self.statistics, names)) if names else None)
 
-    # --- the catalogue ----------------------------------------------------------------------------------------------
+    # --- the catalogue
+    # ----------------------------------------------------------------------------------------------
 
     def catalogue(self) -> dict[str, Any]:
-        """Return every metric: what it measures, range, cost per pair where known, agreement with people."""
+        """Return every metric: what it measures, range, cost per pair where known, agreement with
+        people.
+        """
         agreements, model = agreement(), self.models.get(self.config.models[0], "")
-        has_kept_costs = is_measured(model)  # all times are of one machine: that of the kept ones, or this one
+        has_kept_costs = is_measured(
+            model
+        )  # all times are of one machine: that of the kept ones, or this one
         return {
             name: {
                 **row,
                 "kind": kind_of(name),
                 "range": range_of(resolve(name)[1]),
-                **(kept_cost(name, model) if has_kept_costs else measured_here(self.milliseconds.get(name))),
+                **(
+                    kept_cost(name, model)
+                    if has_kept_costs
+                    else measured_here(self.milliseconds.get(name))
+                ),
                 "agreement": agreements.get(name),
             }
             for name, row in listed().to_dict().items()
@@ -325,7 +389,9 @@ class Service(Checks):
         bare, spec = self.resolve_metric(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
         alone = metric.scorer.members.get("")
-        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)  # it signs digests of what it is given
+        lacking = metric.scorer.fits or getattr(
+            alone, "needs_given", False
+        )  # it signs digests of what it is given
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),
@@ -340,12 +406,16 @@ class Service(Checks):
 
 def _json_writer(request: schemas.ScoreRequest) -> Callable[[list[Result]], bytes]:
     """Return a function that writes results as `monge score --format json` prints them."""
-    return lambda results: "".join(render_results(results, "json", version=VERSION, segments=request.segments)).encode()
+    return lambda results: "".join(
+        render_results(results, "json", version=VERSION, segments=request.segments)
+    ).encode()
 
 
 def range_of(spec: Spec) -> str:
     """Return the range of the scores as `monge show` has it, with a real minus sign."""
-    low, high = (f"{end:.4g}".replace("-", "−").replace("inf", "∞") for end in bounds_of(spec).shown)
+    low, high = (
+        f"{end:.4g}".replace("-", "−").replace("inf", "∞") for end in bounds_of(spec).shown
+    )
     return f"{low} to {high}"
 
 
@@ -359,5 +429,8 @@ def changes_of(settings: Sequence[str] | dict[str, Any]) -> tuple[str, ...]:
     """Return settings as AXIS=VALUE texts."""
     if isinstance(settings, dict):
         written = {True: "yes", False: "no"}
-        return tuple(f"{key}={written[value] if isinstance(value, bool) else value}" for key, value in settings.items())
+        return tuple(
+            f"{key}={written[value] if isinstance(value, bool) else value}"
+            for key, value in settings.items()
+        )
     return tuple(settings)

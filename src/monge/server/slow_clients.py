@@ -18,23 +18,34 @@ FRAMING = 16
 
 def long_head_refusal() -> Refusal:
     """Return the refusal of a head that is too long."""
-    return Refusal(431, f"the head of the request is longer than {MOST_HEAD} bytes", MOST_HEAD, "send fewer headers")
+    return Refusal(
+        431,
+        f"the head of the request is longer than {MOST_HEAD} bytes",
+        MOST_HEAD,
+        "send fewer headers",
+    )
 
 
 def _raw_response(refusal: Refusal) -> bytes:
     """Return a refusal as a raw HTTP response, for a request that is not parsed to its end."""
     body = json.dumps(refusal.body()).encode()
-    head = f"HTTP/1.1 {refusal.status_code} Refused\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    head = (
+        f"HTTP/1.1 {refusal.status_code} Refused\r\ncontent-type: "
+        f"application/json\r\ncontent-length: {len(body)}"
+    )
     return f"{head}\r\nconnection: close\r\n\r\n".encode() + body
 
 
 def make_timed_protocol(seconds: int) -> type[asyncio.Protocol]:
-    """Return a protocol class that gives the head of a request so many seconds, from its first byte on.
+    """Return a protocol class that gives the head of a request so many seconds, from its first byte
+    on.
 
-    The parser keeps a head until it is whole, however long it is: bytes are counted as they come, those of bodies
-    aside, and a connection is closed with 431 where they are too many. What comes behind a body is counted too.
+    The parser keeps a head until it is whole, however long it is: bytes are counted as they come,
+    those of bodies aside, and a connection is closed with 431 where they are too many. What comes
+    behind a body is counted too.
 
-    A new connection has as long for its first byte; afterwards it is uvicorn's keep-alive that ends an idle one.
+    A new connection has as long for its first byte; afterwards it is uvicorn's keep-alive that ends
+    an idle one.
     """
 
     class TimedProtocol(HttpToolsProtocol):
@@ -56,7 +67,9 @@ def make_timed_protocol(seconds: int) -> type[asyncio.Protocol]:
             super().on_body(body)
 
         def on_message_complete(self) -> Any:
-            self.heads = self.bodies = 0  # what else has come with it is the next head's, and read at once
+            self.heads = self.bodies = (
+                0  # what else has come with it is the next head's, and read at once
+            )
             return super().on_message_complete()
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

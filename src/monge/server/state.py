@@ -1,8 +1,10 @@
-"""The state directory: jobs and statistics of one service, in a marked directory that one service locks.
+"""The state directory: jobs and statistics of one service, in a marked directory that one service
+locks.
 
-`monge-state.json` marks a directory as ours, `lock` is held while a service runs. Only names that a service makes are
-read, replaced or removed. What has such a name and cannot be read is moved into `set-aside/`; everything else stays
-where it is. A file stands on the disk before anybody is told of it.
+`monge-state.json` marks a directory as ours, `lock` is held while a service runs. Only names that a
+service makes are read, replaced or removed. What has such a name and cannot be read is moved into
+`set-aside/`; everything else stays where it is. A file stands on the disk before anybody is told of
+it.
 """
 
 from __future__ import annotations
@@ -104,9 +106,16 @@ class StateFolder:
 
     def _own_entries(self, room: str, name: re.Pattern[str]) -> list[Path]:
         entries = sorted((self.folder / room).iterdir())
-        foreign = [entry.name for entry in entries if not name.fullmatch(entry.name) or entry.is_symlink()]
+        foreign = [
+            entry.name for entry in entries if not name.fullmatch(entry.name) or entry.is_symlink()
+        ]
         if foreign:
-            log.warning("%s/%s: not made by monge and left alone: %s", self.folder, room, _summarise_names(foreign))
+            log.warning(
+                "%s/%s: not made by monge and left alone: %s",
+                self.folder,
+                room,
+                _summarise_names(foreign),
+            )
         return [entry for entry in entries if entry.name not in foreign]
 
     def set_aside(self, path: Path, reason: str) -> None:
@@ -120,7 +129,12 @@ class StateFolder:
                 target = room / f"{path.name}-{number}"
             path.rename(target)
         except OSError as error:
-            log.warning("%s cannot be read (%s) nor set aside (%s): left alone", path, reason, error.strerror)
+            log.warning(
+                "%s cannot be read (%s) nor set aside (%s): left alone",
+                path,
+                reason,
+                error.strerror,
+            )
             return
         log.warning("%s cannot be read (%s): moved to %s", path, reason, target)
 
@@ -133,12 +147,15 @@ def _check_unmarked(folder: Path) -> None:
             continue
         if entry.name in rooms and entry.is_dir() and not entry.is_symlink():
             names = [inner.name for inner in _entries(entry)]
-            foreign = [f"{entry.name}/{name}" for name in names if not rooms[entry.name].fullmatch(name)]
+            foreign = [
+                f"{entry.name}/{name}" for name in names if not rooms[entry.name].fullmatch(name)
+            ]
         else:
             foreign = [entry.name]
         if foreign:
             raise UsageError(
-                f"--state {folder}: holds {_summarise_names(foreign)}, which monge serve did not make; "
+                f"--state {folder}: holds {_summarise_names(foreign)}, which monge serve did not "
+                f"make; "
                 "give an empty directory or one that monge serve made"
             )
 
@@ -155,7 +172,9 @@ def _lock_folder(folder: Path) -> IO[bytes]:
         lock.close()
         if error.errno not in (errno.EAGAIN, errno.EACCES):
             raise
-        raise UsageError(f"--state {folder}: another monge serve uses it; stop that one, or give another") from None
+        raise UsageError(
+            f"--state {folder}: another monge serve uses it; stop that one, or give another"
+        ) from None
     return lock
 
 
@@ -171,7 +190,8 @@ def _check_marker(folder: Path) -> None:
         marked = None
     if not isinstance(marked, dict) or marked.get("monge-state") != FORMAT:
         raise UsageError(
-            f"--state {folder}: {MARKER} is not of a state that this version reads; give another directory"
+            f"--state {folder}: {MARKER} is not of a state that this version reads; give another "
+            f"directory"
         )
 
 
@@ -197,7 +217,9 @@ def remove_job(folder: Path) -> None:
 
 
 def keep_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file atomically and flush it to disk; raise a refusal where the directory is full or gone."""
+    """Write a file atomically and flush it to disk; raise a refusal where the directory is full or
+    gone.
+    """
     try:
         with whole_file(path) as place, place.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines([text] if isinstance(text, str) else text)
@@ -205,7 +227,9 @@ def keep_file(path: Path, text: str | Iterable[str]) -> None:
             os.fsync(file.fileno())
         sync_folder(path.parent)
     except UsageError as error:
-        raise Refusal(507, f"--state cannot be written: {error}", None, "make room under --state") from None
+        raise Refusal(
+            507, f"--state cannot be written: {error}", None, "make room under --state"
+        ) from None
     except OSError as error:
         raise disk_refusal(error) from None
 
@@ -228,4 +252,6 @@ def sync_folder(folder: Path) -> None:
 def disk_refusal(error: OSError) -> Refusal:
     """Return the refusal for a directory that cannot be written."""
     status = 507 if error.errno in (errno.ENOSPC, errno.EDQUOT) else 500
-    return Refusal(status, f"--state cannot be written: {error.strerror}", None, "make room under --state")
+    return Refusal(
+        status, f"--state cannot be written: {error.strerror}", None, "make room under --state"
+    )

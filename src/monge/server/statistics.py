@@ -1,4 +1,6 @@
-"""Statistics that clients fitted, kept under the digest of their content; the oldest are dropped first."""
+"""Statistics that clients fitted, kept under the digest of their content; the oldest are dropped
+first.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from monge.types import CorpusStats
 
 
 class KeptStatistics:
-    """A bounded number of statistics by id, in memory and under the state directory where there is one."""
+    """A bounded number of statistics by id, in memory and under the state directory where there is
+    one.
+    """
 
     def __init__(self, state: StateFolder | None, most: int) -> None:
         self._state, self._most = state, most
@@ -28,7 +32,10 @@ class KeptStatistics:
         text = json.dumps(stats.to_dict(), sort_keys=True, allow_nan=False)
         name = blake2b(text.encode(), digest_size=12).hexdigest()
         if self._state is not None:
-            keep_file(self._state.statistics / f"{name}.json", json.dumps(stats.to_dict(), allow_nan=False) + "\n")
+            keep_file(
+                self._state.statistics / f"{name}.json",
+                json.dumps(stats.to_dict(), allow_nan=False) + "\n",
+            )
             for old in sorted(self._state.statistics_files(), key=_age)[: -self._most]:
                 old.unlink(missing_ok=True)
         self._remember(name, stats)
@@ -41,7 +48,12 @@ class KeptStatistics:
         if stats is None and self._state is not None and STATISTICS_NAME.fullmatch(f"{name}.json"):
             stats = self._read(self._state, self._state.statistics / f"{name}.json")
         if stats is None:
-            raise Refusal(404, f"no statistics {name[:40]!r} are kept here", None, "fit them with POST /v1/stats")
+            raise Refusal(
+                404,
+                f"no statistics {name[:40]!r} are kept here",
+                None,
+                "fit them with POST /v1/stats",
+            )
         self._remember(name, stats)
         return stats
 

@@ -1,8 +1,10 @@
-"""Estimates the seconds of work of a request from its settings and the lengths of its texts, before it begins.
+"""Estimates the seconds of work of a request from its settings and the lengths of its texts, before
+it begins.
 
-The constants were measured on one core of the machine that the figures of docs/serve.md are from, on the texts that
-take longest. An estimate only has to be right within a small factor: it refuses what could never end in time. Encoding
-is not in it: it is in proportion to the texts, and takes turns with other requests.
+The constants were measured on one core of the machine that the figures of docs/serve.md are from,
+on the texts that take longest. An estimate only has to be right within a small factor: it refuses
+what could never end in time. Encoding is not in it: it is in proportion to the texts, and takes
+turns with other requests.
 """
 
 from __future__ import annotations
@@ -28,24 +30,32 @@ if TYPE_CHECKING:
 CELL = 6e-8
 """Seconds per pair of pieces: its cost, and the readout of the plan."""
 SWEEP = 2e-9
-"""Seconds per sweep and pair of pieces; transport that is swept until it converges takes about `SETTLED` sweeps."""
+"""Seconds per sweep and pair of pieces; transport that is swept until it converges takes about
+`SETTLED` sweeps.
+"""
 SETTLED = 400
 NEWTON = 1.6e-8
 """Seconds of the Newton steps on the way there, times pairs of pieces to the power of 1.5."""
 FLOW = 2.5e-10
 """Seconds of exact transport, times pairs of pieces to the power of 1.5."""
 WORDS = {"ter": 2.2e-6, "rougeL": 1.5e-7, "meteor": 3e-7}
-"""Seconds per pair of words, of metrics that compare every two words; the others read a text once."""
+"""Seconds per pair of words, of metrics that compare every two words; the others read a text
+once.
+"""
 MATCH = 4e-6
 """Seconds per pair of equal words of meteor, which orders them."""
 CHARACTER = 1e-5
 """Seconds per character, of metrics that read a text once."""
 DRAW, POOLED_DRAW = 5e-7, 2e-5
-"""Seconds per resampled difference of two systems: of their means, and of scores computed from pooled counts."""
+"""Seconds per resampled difference of two systems: of their means, and of scores computed from
+pooled counts.
+"""
 FEW_PIECES = 64
 """Texts with at most this many pieces are not tokenised to count them."""
 MOST_CELLS, EXPLAINED_CELLS = 4_000_000, 1_000_000
-"""The most pairs of pieces of two texts that are scored (a matrix of 32 MB), and that are explained."""
+"""The most pairs of pieces of two texts that are scored (a matrix of 32 MB), and that are
+explained.
+"""
 TOKEN = re.compile(r"[\u2e80-\uffff]|[^\W\u2e80-\uffff]+|[^\w\s]")
 """What a word tokenizer may cut: a word, a sign, a character of a script without spaces."""
 
@@ -74,7 +84,8 @@ class WorkEstimate:
 def estimate_scoring(
     metrics: Sequence[api.Metric], rows: Sequence[Segment], most: int, cells: int = MOST_CELLS
 ) -> WorkEstimate:
-    """Estimate the work of scoring segments; texts are tokenised only where their lengths could be too much.
+    """Estimate the work of scoring segments; texts are tokenised only where their lengths could be
+    too much.
 
     Raises where a pair has more pieces than can be compared.
     """
@@ -89,31 +100,43 @@ def estimate_scoring(
 
 
 def bound_scoring(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> WorkEstimate:
-    """Return an upper bound of the work of scoring segments, from the number of their characters."""
+    """Return an upper bound of the work of scoring segments, from the number of their
+    characters.
+    """
     return _estimate_rows(metrics, rows, count_pieces=False)
 
 
-def _estimate_rows(metrics: Sequence[api.Metric], rows: Sequence[Segment], *, count_pieces: bool) -> WorkEstimate:
+def _estimate_rows(
+    metrics: Sequence[api.Metric], rows: Sequence[Segment], *, count_pieces: bool
+) -> WorkEstimate:
     estimate = WorkEstimate()
     pairs = [
         (row, compared_text)
         for row in rows
         for compared_text in row.references or ((row.source,) if row.source else ())
     ]
-    texts = dict.fromkeys(text for row, compared_text in pairs for text in (row.hypothesis, compared_text))
+    texts = dict.fromkeys(
+        text for row, compared_text in pairs for text in (row.hypothesis, compared_text)
+    )
     for metric in metrics:
         for member in metric.scorer.members.values():
             label = f"{metric.name} of item "
             if member.reads:
                 vector_metric = cast("TransportMetric", member)
-                sizes = {text: _count_pieces(vector_metric, text, count_pieces=count_pieces) for text in texts}
+                sizes = {
+                    text: _count_pieces(vector_metric, text, count_pieces=count_pieces)
+                    for text in texts
+                }
                 for row, compared_text in pairs:
                     cells = sizes[row.hypothesis] * sizes[compared_text]
                     estimate.add(_transport_seconds(vector_metric, cells), label + row.id, cells)
             else:
                 for row, compared_text in pairs:
                     estimate.add(
-                        _words_seconds(cast("LexicalMetric", member), row.hypothesis, compared_text), label + row.id
+                        _words_seconds(
+                            cast("LexicalMetric", member), row.hypothesis, compared_text
+                        ),
+                        label + row.id,
                     )
     return estimate
 
@@ -134,7 +157,9 @@ def _transport_seconds(metric: TransportMetric, cells: int) -> float:
     if isinstance(spec.transport, Tempered):
         plans = 2 if spec.transport.order == "both" else 1
         seconds += plans * (
-            SWEEP * cells * spec.transport.sweeps if spec.transport.sweeps else _settling_seconds(cells)
+            SWEEP * cells * spec.transport.sweeps
+            if spec.transport.sweeps
+            else _settling_seconds(cells)
         )
     elif spec.transport.name not in ("onesided", "independent"):
         seconds += FLOW * cells * sqrt(cells)
@@ -160,15 +185,21 @@ def _words_seconds(metric: LexicalMetric, hypothesis: str, compared_text: str) -
     hypothesis_counts, compared_counts = _tokens(hypothesis), _tokens(compared_text)
     seconds += seconds_per_pair * hypothesis_counts.total() * compared_counts.total()
     if metric.name == "meteor":
-        seconds += MATCH * sum(count * compared_counts[word] for word, count in hypothesis_counts.items())
+        seconds += MATCH * sum(
+            count * compared_counts[word] for word, count in hypothesis_counts.items()
+        )
     return seconds
 
 
-def estimate_comparison(metrics: Iterable[api.Metric], systems: int, resamples: int) -> WorkEstimate:
+def estimate_comparison(
+    metrics: Iterable[api.Metric], systems: int, resamples: int
+) -> WorkEstimate:
     """Estimate the work of comparing every two of the systems."""
     estimate, pairs = WorkEstimate(), systems * (systems - 1) // 2
     for metric in metrics:
-        pooled = any(getattr(member, "pool", None) is not None for member in metric.scorer.members.values())
+        pooled = any(
+            getattr(member, "pool", None) is not None for member in metric.scorer.members.values()
+        )
         seconds = resamples * (pairs + systems) * (POOLED_DRAW if pooled else DRAW)
         estimate.add(seconds, f"{metric.name} of {systems} systems with {resamples} resamples")
     return estimate
@@ -181,15 +212,26 @@ def check(work: WorkEstimate, most: int) -> None:
             f"about {_format_seconds(work.seconds)} seconds of work "
             f"({work.label}: {_format_seconds(work.largest)}), at most {most}"
         )
-        hint = "send shorter texts, fewer pairs, metrics, sweeps or resamples, or a job; --limit work=N allows more"
+        hint = (
+            "send shorter texts, fewer pairs, metrics, sweeps or resamples, or a job; --limit "
+            "work=N allows more"
+        )
         raise Refusal(413, f"this asks for {message}", most, hint)
 
 
 def check_pair(work: WorkEstimate, most: int) -> None:
     """Raise where one pair of a job is more work than one request may ask for."""
     if work.largest > most:
-        message = f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at most {most} for one pair"
-        raise Refusal(413, message, most, "cut long texts, or ask for fewer sweeps; --limit work=N allows more")
+        message = (
+            f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at "
+            f"most {most} for one pair"
+        )
+        raise Refusal(
+            413,
+            message,
+            most,
+            "cut long texts, or ask for fewer sweeps; --limit work=N allows more",
+        )
 
 
 def _format_seconds(seconds: float) -> str:

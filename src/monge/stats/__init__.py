@@ -1,4 +1,6 @@
-"""Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no scipy.stats."""
+"""Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no
+scipy.stats.
+"""
 
 from monge.stats.averaged import group_values
 from monge.stats.bootstrap import (
@@ -12,20 +14,48 @@ from monge.stats.bootstrap import (
     resampled_scores,
 )
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError
-from monge.stats.correlation import STATISTICS, Statistic, higher_is_better, mae100, pearson, rmse100, spearman, within
+from monge.stats.correlation import (
+    STATISTICS,
+    Statistic,
+    higher_is_better,
+    mae100,
+    pearson,
+    rmse100,
+    spearman,
+    within,
+)
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
 from monge.stats.multiple import PairwiseTests, clusters, holm, max_t, pairwise_tests, pooled_tests
-from monge.stats.pairs import PairCounts, TieCalibration, calibrate_ties, pair_counts, ranking_outcomes, ranking_tau
+from monge.stats.pairs import (
+    PairCounts,
+    TieCalibration,
+    calibrate_ties,
+    pair_counts,
+    ranking_outcomes,
+    ranking_tau,
+)
 from monge.stats.resampling import resample_counts
-from monge.stats.significance import PermutationTest, WilliamsTest, perm_both, williams, williams_scores
+from monge.stats.significance import (
+    PermutationTest,
+    WilliamsTest,
+    perm_both,
+    williams,
+    williams_scores,
+)
 from monge.stats.systems import better_than, order_agreement, pair_mean, soft_agreement
 
 __all__ = [
-    "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "OfSums", "PairCounts", "PairwiseTests",
-    "PermutationTest", "Statistic", "TieCalibration", "UndefinedError", "VarianceShares", "WilliamsTest", "better_than",
-    "bootstrap_means", "calibrate_ties", "clusters", "cv", "group_values", "higher_is_better", "holm", "interval_of",
-    "mae100", "max_t", "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests", "pearson",
-    "percentiles", "perm_both", "pooled_tests", "ranking_outcomes", "ranking_tau", "rd", "resample_counts",
-    "resampled_scores", "rmse100", "soft_agreement", "spearman", "spread", "variance_shares", "williams",
+    "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "OfSums", "PairCounts",
+    "PairwiseTests",
+    "PermutationTest", "Statistic", "TieCalibration", "UndefinedError", "VarianceShares",
+    "WilliamsTest", "better_than",
+    "bootstrap_means", "calibrate_ties", "clusters", "cv", "group_values", "higher_is_better",
+    "holm", "interval_of",
+    "mae100", "max_t", "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests",
+    "pearson",
+    "percentiles", "perm_both", "pooled_tests", "ranking_outcomes", "ranking_tau", "rd",
+    "resample_counts",
+    "resampled_scores", "rmse100", "soft_agreement", "spearman", "spread", "variance_shares",
+    "williams",
     "williams_scores", "within",
 ]  # fmt: skip

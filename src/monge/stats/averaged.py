@@ -1,4 +1,6 @@
-"""A statistic of every group of scores, to be averaged: by item or by system, as mt-metrics-eval averages."""
+"""A statistic of every group of scores, to be averaged: by item or by system, as mt-metrics-eval
+averages.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,14 @@ from monge.types import Array
 CALIBRATED = "acc_eq_calibrated"
 
 
-def group_values(statistic: str, human: npt.ArrayLike, metric: npt.ArrayLike, labels: npt.NDArray[np.intp]) -> Array:
-    """Return the named statistic of the scores [n] of every group [g]; `labels` [n] number the groups from 0.
+def group_values(
+    statistic: str, human: npt.ArrayLike, metric: npt.ArrayLike, labels: npt.NDArray[np.intp]
+) -> Array:
+    """Return the named statistic of the scores [n] of every group [g]; `labels` [n] number the
+    groups from 0.
 
-    NaN where a group has one score, or the statistic is undefined there. The threshold of `acc_eq_calibrated` is one
-    for all groups: that which maximises the mean.
+    NaN where a group has one score, or the statistic is undefined there. The threshold of
+    `acc_eq_calibrated` is one for all groups: that which maximises the mean.
     """
     h, s = as_vectors(human=human, metric=metric)
     order = np.argsort(labels, kind="stable")

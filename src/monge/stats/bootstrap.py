@@ -1,8 +1,10 @@
-"""Bootstrap: percentile intervals of means, and statistics as functions of how often each item was drawn.
+"""Bootstrap: percentile intervals of means, and statistics as functions of how often each item was
+drawn.
 
-An item drawn c times weighs c, so a statistic is a function of counts [b, n] and a thousand resamples are a
-few matrix products. Items are resampled together with everything that belongs to them (paired). Means and corpus scores
-use the Poisson bootstrap of `draws`, so a system has the same interval for a seed and a number of resamples everywhere.
+An item drawn c times weighs c, so a statistic is a function of counts [b, n] and a thousand
+resamples are a few matrix products. Items are resampled together with everything that belongs to
+them (paired). Means and corpus scores use the Poisson bootstrap of `draws`, so a system has the
+same interval for a seed and a number of resamples everywhere.
 """
 
 from __future__ import annotations
@@ -14,7 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, as_matrix, check_settings
-from monge.stats.correlation import Statistic, centre_and_scale, differences, mae100, pearson, rmse100
+from monge.stats.correlation import (
+    Statistic,
+    centre_and_scale,
+    differences,
+    mae100,
+    pearson,
+    rmse100,
+)
 from monge.stats.draws import ResampledSums
 from monge.types import Array
 from monge.types.exact import mean
@@ -35,26 +44,37 @@ class Interval:
 
 
 MOST_MEANS = 4_000_000
-"""Resampled means that are in memory at a time: some 300 MB with the whole numbers they are made of."""
+"""Resampled means that are in memory at a time: some 300 MB with the whole numbers they are made
+of.
+"""
 
 
 def bootstrap_means(
     scores: npt.ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED
 ) -> tuple[Interval, ...]:
-    """Return the interval of the mean of every system, scores [systems, n], from shared resamples."""
+    """Return the interval of the mean of every system, scores [systems, n], from shared
+    resamples.
+    """
     values = as_matrix(scores, "scores", rows=1)
     check_settings(resamples=resamples, level=level, seed=seed)
     step = max(MOST_MEANS // resamples, 1)
     intervals: list[Interval] = []
-    for start in range(0, len(values), step):  # draws depend on the seed alone: blocks of systems have the same
+    for start in range(
+        0, len(values), step
+    ):  # draws depend on the seed alone: blocks of systems have the same
         block = values[start : start + step]
         resampled = resample_means(block, resamples=resamples, seed=seed)
-        intervals += [interval_of(mean(row), draws, level) for row, draws in zip(block, resampled, strict=True)]
+        intervals += [
+            interval_of(mean(row), draws, level)
+            for row, draws in zip(block, resampled, strict=True)
+        ]
     return tuple(intervals)
 
 
 def interval_of(value: float, draws: Array, level: float) -> Interval:
-    """Return a value with the percentiles of its draws [r], or their ends where too few of them have a value."""
+    """Return a value with the percentiles of its draws [r], or their ends where too few of them
+    have a value.
+    """
     ends = percentiles(draws, level)
     if ends is None:
         defined = [*draws[~np.isnan(draws)].tolist(), value]
@@ -63,16 +83,24 @@ def interval_of(value: float, draws: Array, level: float) -> Interval:
 
 
 def resample_means(values: Array, *, resamples: int, seed: int) -> Array:
-    """Return means [systems, resamples] of scores [systems, n] under shared resamples; NaN where nothing was drawn."""
-    return ResampledSums.of(values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed).means.T
+    """Return means [systems, resamples] of scores [systems, n] under shared resamples; NaN where
+    nothing was drawn.
+    """
+    return ResampledSums.of(
+        values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed
+    ).means.T
 
 
 def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
-    """Return corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN for empty ones."""
+    """Return corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN for
+    empty ones.
+    """
     systems, n, k = statistics.shape
     step = max(MOST_MEANS // (resamples * k), 1)
     blocks = []
-    for start in range(0, systems, step):  # draws depend on the seed alone: blocks of systems have the same
+    for start in range(
+        0, systems, step
+    ):  # draws depend on the seed alone: blocks of systems have the same
         block = statistics[start : start + step]
         columns = block.transpose(1, 0, 2).reshape(n, -1)
         draws = ResampledSums.of(columns, np.arange(n), resamples=resamples, seed=seed)
@@ -81,9 +109,14 @@ def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int
 
 
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:
-    """Return Pearson's r as a function of counts: from the weighted sums of x, y, x^2, y^2, xy, after standardising."""
+    """Return Pearson's r as a function of counts: from the weighted sums of x, y, x^2, y^2, xy,
+    after standardising.
+    """
     n = len(human)
-    x, y = centre_and_scale(human, "human") * np.sqrt(n), centre_and_scale(metric, "metric") * np.sqrt(n)
+    x, y = (
+        centre_and_scale(human, "human") * np.sqrt(n),
+        centre_and_scale(metric, "metric") * np.sqrt(n),
+    )
     columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
 
     def values(counts: Array) -> Array:

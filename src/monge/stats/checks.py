@@ -1,6 +1,7 @@
 """Validation of inputs to statistics, and the error for a statistic that is undefined.
 
-Nothing here returns NaN or lets one in: a missing, infinite or misaligned value is named with its position.
+Nothing here returns NaN or lets one in: a missing, infinite or misaligned value is named with its
+position.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ class UndefinedError(DataError):
 
 
 def as_finite(values: npt.ArrayLike, name: str) -> Array:
-    """Return the values as float64, any shape; raises at the first one that is missing, infinite or not a number."""
+    """Return the values as float64, any shape; raises at the first one that is missing, infinite or
+    not a number.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -32,7 +35,8 @@ def as_finite(values: npt.ArrayLike, name: str) -> Array:
     if wrong.any():
         position = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
         raise DataError(
-            f"{name} has {int(wrong.sum())} missing or infinite values, the first at index {position}; "
+            f"{name} has {int(wrong.sum())} missing or infinite values, the first at index "
+            f"{position}; "
             "drop them together with their partners"
         )
     return array
@@ -62,7 +66,8 @@ def as_matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int =
     array = as_finite(values, name)
     if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
         raise DataError(
-            f"{name} must be [systems, segments] with at least {rows} x {columns} values, got shape {list(array.shape)}"
+            f"{name} must be [systems, segments] with at least {rows} x {columns} values, got "
+            f"shape {list(array.shape)}"
         )
     return array
 
@@ -71,7 +76,8 @@ def check_varying(values: Array, name: str) -> Array:
     """Return the values, or raise where they are all equal to within rounding."""
     if np.ptp(values) <= 1e-13 * float(np.abs(values).max()):
         raise UndefinedError(
-            f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is undefined"
+            f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is "
+            f"undefined"
         )
     return values
 

@@ -1,8 +1,9 @@
 """Agreement of human and metric scores, and the table that resolves statistics by name.
 
-Every statistic takes human [n] and metric [n] and is signed: negate a distance before. A vector that is constant has
-no correlation: `UndefinedError` (a DataError) is raised and the caller decides. Errors ask for the right number, not
-the right order: both sides must be from 0 to 1 with 1 best, and the lower the better.
+Every statistic takes human [n] and metric [n] and is signed: negate a distance before. A vector
+that is constant has no correlation: `UndefinedError` (a DataError) is raised and the caller
+decides. Errors ask for the right number, not the right order: both sides must be from 0 to 1 with 1
+best, and the lower the better.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def mae100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
 
 
 def rmse100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return 100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in 0..1."""
+    """Return 100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in
+    0..1.
+    """
     return float(100 * np.sqrt(np.mean(differences(human, metric) ** 2)))
 
 
@@ -49,8 +52,12 @@ def differences(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
     return np.asarray(h - s, dtype=np.float64)
 
 
-def within(values: Array, name: str, remedy: str, *, ends: tuple[float, float] = (0.0, 1.0)) -> None:
-    """Raise where a value [n] is not between the ends, saying what was received, what is accepted and what to do."""
+def within(
+    values: Array, name: str, remedy: str, *, ends: tuple[float, float] = (0.0, 1.0)
+) -> None:
+    """Raise where a value [n] is not between the ends, saying what was received, what is accepted
+    and what to do.
+    """
     low, high = float(values.min()), float(values.max())
     slip = SLIP * (ends[1] - ends[0])
     if low < ends[0] - slip or high > ends[1] + slip:
@@ -61,7 +68,9 @@ def within(values: Array, name: str, remedy: str, *, ends: tuple[float, float] =
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|), of vectors [n]."""
+    """Return Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|), of vectors
+    [n].
+    """
     h, s = as_vectors(human=human, metric=metric)
     return float(np.clip(centre_and_scale(h, "human") @ centre_and_scale(s, "metric"), -1.0, 1.0))
 
@@ -69,7 +78,11 @@ def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
 def spearman(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
     """Return Spearman's rho: Pearson's r of the ranks, tied values sharing their mean rank."""
     h, s = as_vectors(human=human, metric=metric)
-    return float(np.clip(centre_and_scale(ranks(h), "human") @ centre_and_scale(ranks(s), "metric"), -1.0, 1.0))
+    return float(
+        np.clip(
+            centre_and_scale(ranks(h), "human") @ centre_and_scale(ranks(s), "metric"), -1.0, 1.0
+        )
+    )
 
 
 def kendall(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
@@ -79,7 +92,9 @@ def kendall(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
 
 
 def tau_c(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return Stuart's tau-c = 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct values."""
+    """Return Stuart's tau-c = 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct
+    values.
+    """
     n, least = _count_levels(human, metric)
     counts = pair_counts(human, metric)
     return 2 * (counts.concordant - counts.discordant) / (n**2 * (least - 1) / least)
@@ -94,7 +109,9 @@ def _pair_statistic(statistic: str) -> Statistic:
     return value
 
 
-tau10, tau13, tau14, tau23, acc23 = map(_pair_statistic, ("tau10", "tau13", "tau14", "tau23", "acc23"))
+tau10, tau13, tau14, tau23, acc23 = map(
+    _pair_statistic, ("tau10", "tau13", "tau14", "tau23", "acc23")
+)
 
 
 def acc_eq_calibrated(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
@@ -136,4 +153,6 @@ def centre_and_scale(values: Array, name: str) -> Array:
 
 def _count_levels(human: npt.ArrayLike, metric: npt.ArrayLike) -> tuple[int, int]:
     h, s = as_vectors(human=human, metric=metric)
-    return len(h), min(len(np.unique(check_varying(h, "human"))), len(np.unique(check_varying(s, "metric"))))
+    return len(h), min(
+        len(np.unique(check_varying(h, "human"))), len(np.unique(check_varying(s, "metric")))
+    )

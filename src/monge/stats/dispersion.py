@@ -1,4 +1,5 @@
-"""How much a number varies: coefficient of variation, relative difference, range, shares of variance.
+"""How much a number varies: coefficient of variation, relative difference, range, shares of
+variance.
 
 Percentages are percent (2.1 is 2.1 %), as the reproducibility literature prints them.
 """
@@ -17,7 +18,9 @@ from monge.stats.checks import UndefinedError, as_finite, as_vector
 
 @dataclass(frozen=True)
 class VarianceShares:
-    """Share of the total variance of each factor's main effect; `residual` holds all interactions."""
+    """Share of the total variance of each factor's main effect; `residual` holds all
+    interactions.
+    """
 
     shares: Mapping[str, float]
     residual: float
@@ -27,9 +30,10 @@ class VarianceShares:
 def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
     """Return coefficient of variation in percent, 100 sigma / mu, of values [n].
 
-    sigma divides by n - ddof: 0 is the population's (default), 1 the sample's; for 3 to 5 values the choice
-    changes the result by 12 to 22 %, so print it. A mean that is negative, zero, or near zero (values of both
-    signs with a mean below a tenth of sigma) has no meaningful CV: UndefinedError.
+    sigma divides by n - ddof: 0 is the population's (default), 1 the sample's; for 3 to 5 values
+    the choice changes the result by 12 to 22 %, so print it. A mean that is negative, zero, or near
+    zero (values of both signs with a mean below a tenth of sigma) has no meaningful CV:
+    UndefinedError.
     """
     x = as_vector(values, "values")
     if ddof not in (0, 1):
@@ -37,13 +41,16 @@ def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
     mean, sigma = float(x.mean()), float(x.std(ddof=ddof))
     if mean <= 0 or (x.min() < 0 and mean < 0.1 * sigma):
         raise UndefinedError(
-            f"CV is undefined for a mean of {mean:.6g} (sigma {sigma:.6g}): it needs a mean well above 0"
+            f"CV is undefined for a mean of {mean:.6g} (sigma {sigma:.6g}): it needs a mean well "
+            f"above 0"
         )
     return 100 * sigma / mean
 
 
 def rd(value: float, base: float) -> float:
-    """Return relative difference in percent, 100 (value - base) / base: how far a reproduced value is from the base."""
+    """Return relative difference in percent, 100 (value - base) / base: how far a reproduced value
+    is from the base.
+    """
     a, b = as_finite([value, base], "value and base")
     if b == 0:
         raise UndefinedError("RD is undefined for a base of 0")
@@ -56,14 +63,18 @@ def spread(values: npt.ArrayLike) -> float:
 
 
 def variance_shares(values: npt.ArrayLike, names: Sequence[str]) -> VarianceShares:
-    """Return the shares of variance by factor: values [l1, ..., lk] of a fully crossed design, one axis per factor.
+    """Return the shares of variance by factor: values [l1, ..., lk] of a fully crossed design, one
+    axis per factor.
 
-    share_f = sum over levels of (mean of level - grand mean)^2 * N / l_f, over the total sum of squares;
-    what no main effect explains (interactions) is the residual, so shares and residual add up to 1.
+    share_f = sum over levels of (mean of level - grand mean)^2 * N / l_f, over the total sum of
+    squares; what no main effect explains (interactions) is the residual, so shares and residual add
+    up to 1.
     """
     x = as_finite(values, "values")
     if x.ndim != len(names):
-        raise DataError(f"values have {x.ndim} axes but {len(names)} names were given: one axis per factor")
+        raise DataError(
+            f"values have {x.ndim} axes but {len(names)} names were given: one axis per factor"
+        )
     if len(set(names)) != len(names):
         raise InvalidSetting(f"factor names must differ, got {', '.join(names)}")
     if x.size < 2:

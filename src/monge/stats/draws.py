@@ -1,8 +1,9 @@
 """Poisson bootstrap: how often item i is drawn in resample r depends only on the seed, i and r.
 
-Counts c[i, r] are independent Poisson(1) draws, where the usual bootstrap draws n items out of n and so needs all of
-them in one place. Sums over parts of a corpus therefore add up to those over all of it, whatever
-the parts are; they are kept as whole numbers, so that not even the last bit depends on the order of adding.
+Counts c[i, r] are independent Poisson(1) draws, where the usual bootstrap draws n items out of n
+and so needs all of them in one place. Sums over parts of a corpus therefore add up to those over
+all of it, whatever the parts are; they are kept as whole numbers, so that not even the last bit
+depends on the order of adding.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ DRAW_BITS = 16
 CHUNK = 4096 * 1000
 """Counts that are in memory at a time (32 MB)."""
 LIMB, LIMBS, LOWEST = 21, 5, -64
-"""A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be below 2**41."""
+"""A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be
+below 2**41.
+"""
 
 
 class ResampledSums:
@@ -37,16 +40,23 @@ class ResampledSums:
         self.total = total
 
     @classmethod
-    def of(cls, values: Array, places: Whole, *, resamples: int = RESAMPLES, seed: int = SEED) -> Self:
-        """Resample values [n, k] whose items have these places [n] in the corpus, in rising order."""
+    def of(
+        cls, values: Array, places: Whole, *, resamples: int = RESAMPLES, seed: int = SEED
+    ) -> Self:
+        """Resample values [n, k] whose items have these places [n] in the corpus, in rising
+        order.
+        """
         check_settings(resamples=resamples, seed=seed)
         total = np.zeros((resamples, 1 + values.shape[1] * LIMBS), dtype=np.int64)
         step = max(CHUNK // resamples, 1)
         for start in range(0, len(values), step):
             chunk = slice(start, start + step)
             counts = draw_counts(places[chunk], resamples=resamples, seed=seed)
-            columns = np.concatenate([np.ones((len(counts), 1)), _split_limbs(values[chunk])], axis=1)
-            # whole numbers below 2**53 all along: the product is exact in whatever order it is summed
+            columns = np.concatenate(
+                [np.ones((len(counts), 1)), _split_limbs(values[chunk])], axis=1
+            )
+            # whole numbers below 2**53 all along: the product is exact in whatever order it is
+            # summed
             total += np.rint(counts.T @ columns).astype(np.int64)
         return cls(total)
 
@@ -72,7 +82,8 @@ class ResampledSums:
         return np.where(counts > 0, self.sums / np.maximum(counts, 1.0), np.nan)
 
     def scores(self, of: Callable[[Array], Array], systems: int = 1) -> Array:
-        """Return `of` applied to the sums of each system's statistics [r, systems]; NaN where nothing was drawn.
+        """Return `of` applied to the sums of each system's statistics [r, systems]; NaN where
+        nothing was drawn.
 
         The columns are those of one system after another.
         """
@@ -87,7 +98,9 @@ def draw_counts(places: Whole, *, resamples: int, seed: int) -> Array:
     if not len(places):
         return np.zeros((0, resamples))
     first, last = int(places[0]), int(places[-1])
-    steps = -(-resamples * DRAW_BITS // 256)  # a step of Philox gives 256 bits; every item begins at one
+    steps = -(
+        -resamples * DRAW_BITS // 256
+    )  # a step of Philox gives 256 bits; every item begins at one
     stream = np.random.Philox(key=seed, counter=first * steps)
     words = np.asarray(stream.random_raw((last - first + 1) * steps * 4), dtype="<u8")
     uniform = words.view("<u2").reshape(last - first + 1, -1)[:, :resamples]
@@ -105,7 +118,9 @@ def _poisson_table() -> Array:
 
 
 def _split_limbs(values: Array) -> Array:
-    """Split values [n, k] into whole numbers [n, k * LIMBS], the limb at place p weighing 2**(LOWEST + LIMB * p)."""
+    """Split values [n, k] into whole numbers [n, k * LIMBS], the limb at place p weighing
+    2**(LOWEST + LIMB * p).
+    """
     if len(values) and not np.abs(values).max() < 2.0 ** (LOWEST + LIMB * LIMBS):
         raise DataError(f"no interval can be drawn: a score is beyond 2**{LOWEST + LIMB * LIMBS}")
     rest, limbs = values, []

@@ -23,7 +23,9 @@ Method = Literal["bootstrap", "permutation"]
 
 @dataclass(frozen=True)
 class PairwiseTests:
-    """All pairs of systems: differences (row - column), two-sided p-values, those corrected by Holm, all [s, s]."""
+    """All pairs of systems: differences (row - column), two-sided p-values, those corrected by
+    Holm, all [s, s].
+    """
 
     differences: Array
     p_values: Array
@@ -31,7 +33,8 @@ class PairwiseTests:
 
 
 def holm(p_values: npt.ArrayLike) -> Array:
-    """Apply Holm's correction [m]: the k-th smallest p becomes max over j <= k of (m - j + 1) p_(j), at most 1.
+    """Apply Holm's correction [m]: the k-th smallest p becomes max over j <= k of (m - j + 1)
+    p_(j), at most 1.
 
     Controls the chance of any false claim.
     """
@@ -49,14 +52,17 @@ PAIRS_AT_A_TIME = 256
 
 
 def max_t(values: Array, resampled: Array, items: int) -> Array:
-    """Return corrected two-sided p-values [m, m] of every two of m values, from paired bootstrap draws [m, r].
+    """Return corrected two-sided p-values [m, m] of every two of m values, from paired bootstrap
+    draws [m, r].
 
-    For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The null distribution is
-    that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) / (r + 1). This bounds the chance of any
-    false claim, also about a best value that was chosen on the same data, and keeps more power than Holm's correction
-    where values move together (Westfall and Young's single-step max-T). A draw without a value counts against a claim.
-    Draws of few `items` vary too little, so their deviations are widened as a t distribution of items - 1 degrees is
-    wider than the normal one at the level of a single pair, and by sqrt(items / (items - 1)).
+    For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The
+    null distribution is that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) /
+    (r + 1). This bounds the chance of any false claim, also about a best value that was chosen on
+    the same data, and keeps more power than Holm's correction where values move together (Westfall
+    and Young's single-step max-T). A draw without a value counts against a claim. Draws of few
+    `items` vary too little, so their deviations are widened as a t distribution of items - 1
+    degrees is wider than the normal one at the level of a single pair, and by sqrt(items / (items -
+    1)).
     """
     if items < 2 or len(values) < 2:
         return np.ones((len(values), len(values)))
@@ -72,25 +78,39 @@ def max_t(values: Array, resampled: Array, items: int) -> Array:
         defined_draws = ~np.isnan(draws)
         count = np.maximum(defined_draws.sum(axis=1), 1)
         centre = np.where(defined_draws, draws, 0.0).sum(axis=1) / count
-        spread = np.sqrt((np.where(defined_draws, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count)
-        defined = spread > ROUNDING * np.maximum(np.abs(values[first]) + np.abs(values[second]), 1e-300)
+        spread = np.sqrt(
+            (np.where(defined_draws, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count
+        )
+        defined = spread > ROUNDING * np.maximum(
+            np.abs(values[first]) + np.abs(values[second]), 1e-300
+        )
         spread = np.where(defined, spread, 1.0)
         observed += np.where(defined, np.abs(difference) / spread, 0.0).tolist()
-        reached = np.where(defined_draws, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf)
+        reached = np.where(
+            defined_draws, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf
+        )
         largest = np.maximum(largest, np.where(defined[:, None], reached, 0.0).max(axis=0))
     ordered = np.sort(largest)
     above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
-    return _fill_symmetric((above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size)
+    return _fill_symmetric(
+        (above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size
+    )
 
 
 def pairwise_tests(
-    scores: npt.ArrayLike, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
+    scores: npt.ArrayLike,
+    *,
+    method: Method = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> PairwiseTests:
-    """Test the means of every two systems, scores [s, n]: two-sided, paired, the same draws for all pairs.
+    """Test the means of every two systems, scores [s, n]: two-sided, paired, the same draws for all
+    pairs.
 
-    With d the difference of two means, "bootstrap" draws d* from resamples of the segments and counts |d* - d| >= |d|;
-    "permutation" flips the sign of every segment's difference at random and counts |d*| >= |d|. A p-value is
-    (count + 1) / (draws + 1), or the share itself where all 2^n flips were gone through.
+    With d the difference of two means, "bootstrap" draws d* from resamples of the segments and
+    counts |d* - d| >= |d|; "permutation" flips the sign of every segment's difference at random and
+    counts |d*| >= |d|. A p-value is (count + 1) / (draws + 1), or the share itself where all 2^n
+    flips were gone through.
     """
     values = as_matrix(scores, "scores")
     check_settings(resamples=resamples, seed=seed)
@@ -104,31 +124,46 @@ def pairwise_tests(
 
 
 def pooled_tests(
-    statistics: Array, of: OfSums, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
+    statistics: Array,
+    of: OfSums,
+    *,
+    method: Method = "bootstrap",
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> PairwiseTests:
-    """Run `pairwise_tests` on corpus scores: statistics [s, n, k] per segment; `of` maps their sums to a score.
+    """Run `pairwise_tests` on corpus scores: statistics [s, n, k] per segment; `of` maps their sums
+    to a score.
 
-    Under "permutation" the outputs of two systems are swapped on random segments and both scores computed again.
+    Under "permutation" the outputs of two systems are swapped on random segments and both scores
+    computed again.
     """
     check_settings(resamples=resamples, seed=seed)
     values, n = of(statistics.sum(axis=1)), statistics.shape[1]
     if method == "bootstrap":
         resampled = resampled_scores(statistics, of, resamples=resamples, seed=seed)
         return compare_pairs(
-            values, lambda i, j: (resampled[i] - resampled[j] - (values[i] - values[j]), 1e-9), exact=False
+            values,
+            lambda i, j: (resampled[i] - resampled[j] - (values[i] - values[j]), 1e-9),
+            exact=False,
         )
 
     def null_of(i: int, j: int) -> tuple[Array, float]:
         middle, half = (statistics[i] + statistics[j]) / 2, (statistics[i] - statistics[j]) / 2
         total = middle.sum(axis=0)
-        moved = np.concatenate([flips @ half for flips in sign_flips(n, resamples=resamples, seed=seed)])
+        moved = np.concatenate(
+            [flips @ half for flips in sign_flips(n, resamples=resamples, seed=seed)]
+        )
         return of(total + moved) - of(total - moved), 1e-9
 
     return compare_pairs(values, null_of, exact=is_exhaustive(n, resamples))
 
 
-def compare_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool) -> PairwiseTests:
-    """Test every two values [s]; `null_of` gives draws [r] of a difference under the null and their rounding error."""
+def compare_pairs(
+    values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool
+) -> PairwiseTests:
+    """Test every two values [s]; `null_of` gives draws [r] of a difference under the null and their
+    rounding error.
+    """
     pairs = list(combinations(range(len(values)), 2))
     p_values = []
     for i, j in pairs:
@@ -144,16 +179,24 @@ def compare_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, floa
 
 
 def clusters(
-    scores: npt.ArrayLike, p_values: npt.ArrayLike, *, alpha: float = 0.05, higher_is_better: bool = True
+    scores: npt.ArrayLike,
+    p_values: npt.ArrayLike,
+    *,
+    alpha: float = 0.05,
+    higher_is_better: bool = True,
 ) -> npt.NDArray[np.int64]:
-    """Rank systems in groups [s], 1 for the best, from their scores [s] and (corrected) p-values [s, s].
+    """Rank systems in groups [s], 1 for the best, from their scores [s] and (corrected) p-values
+    [s, s].
 
-    Going down the scores, a new group opens at a system that some member of the present group beats with p <= alpha.
-    Only p[better, worse] is read.
+    Going down the scores, a new group opens at a system that some member of the present group beats
+    with p <= alpha. Only p[better, worse] is read.
     """
     means, p = as_vector(scores, "scores", least=1), as_finite(p_values, "p_values")
     if p.shape != (len(means), len(means)):
-        raise DataError(f"p_values must be [{len(means)}, {len(means)}] for {len(means)} scores, got {list(p.shape)}")
+        raise DataError(
+            f"p_values must be [{len(means)}, {len(means)}] for {len(means)} scores, got "
+            f"{list(p.shape)}"
+        )
     if not 0 < alpha < 1:
         raise InvalidSetting(f"alpha must be between 0 and 1, got {alpha}; 0.05 is usual")
     order = np.argsort(-means if higher_is_better else means, kind="stable")
@@ -167,7 +210,9 @@ def clusters(
 
 
 def _draw_null(values: Array, method: Method, resamples: int, seed: int) -> tuple[Array, bool]:
-    """Draw each system's part of the null distribution [s, draws]; also return whether the draws are all 2^n."""
+    """Draw each system's part of the null distribution [s, draws]; also return whether the draws
+    are all 2^n.
+    """
     n, centred = values.shape[1], values - values.mean(axis=0)
     if method == "bootstrap":
         resampled = resample_means(centred, resamples=resamples, seed=seed)

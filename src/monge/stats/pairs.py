@@ -1,8 +1,9 @@
 """Pairwise agreement with the human order, and the tau statistics named after years of WMT.
 
-For human scores h and metric scores s over pairs i < j, a pair is concordant (C), discordant (D), tied only by
-the human (T_h), only by the metric (T_m), or by both (T_hm). Which of the ties are punished is the whole
-difference between the named statistics, so every one of them is a formula on `PairCounts`.
+For human scores h and metric scores s over pairs i < j, a pair is concordant (C), discordant (D),
+tied only by the human (T_h), only by the metric (T_m), or by both (T_hm). Which of the ties are
+punished is the whole difference between the named statistics, so every one of them is a formula on
+`PairCounts`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Numbers of concordant, discordant and tied pairs; `tied_human` and `tied_metric` exclude `tied_both`."""
+    """Numbers of concordant, discordant and tied pairs; `tied_human` and `tied_metric` exclude
+    `tied_both`.
+    """
 
     concordant: int
     discordant: int
@@ -37,11 +40,15 @@ class PairCounts:
     @property
     def total(self) -> int:
         """All pairs."""
-        return self.concordant + self.discordant + self.tied_human + self.tied_metric + self.tied_both
+        return (
+            self.concordant + self.discordant + self.tied_human + self.tied_metric + self.tied_both
+        )
 
     @property
     def tau10(self) -> float:
-        """(C - D - T_m) / (C + D + T_m): a tie of the metric is a loss (WMT10-12, daRR of WMT17-20)."""
+        """(C - D - T_m) / (C + D + T_m): a tie of the metric is a loss (WMT10-12, daRR of
+        WMT17-20).
+        """
         return self._ranked("tau10")
 
     @property
@@ -55,9 +62,13 @@ class PairCounts:
         return self._ranked("tau14")
 
     def _ranked(self, statistic: str) -> float:
-        value = float(ranking_tau(statistic, np.array([self.concordant, self.discordant, self.tied_metric])))
+        value = float(
+            ranking_tau(statistic, np.array([self.concordant, self.discordant, self.tied_metric]))
+        )
         if np.isnan(value):
-            raise UndefinedError(f"{statistic} is undefined: a vector is constant or no pair is left to decide")
+            raise UndefinedError(
+                f"{statistic} is undefined: a vector is constant or no pair is left to decide"
+            )
         return value
 
     @property
@@ -75,7 +86,9 @@ class PairCounts:
 
     @property
     def acc23(self) -> float:
-        """(C + T_hm) / all, also called acc_eq: the metric predicts order and ties, which are not calibrated."""
+        """(C + T_hm) / all, also called acc_eq: the metric predicts order and ties, which are not
+        calibrated.
+        """
         return _ratio("acc23", self.concordant + self.tied_both, self.total)
 
 
@@ -86,7 +99,8 @@ def pair_counts(human: npt.ArrayLike, metric: npt.ArrayLike) -> PairCounts:
     metric_ranks = np.unique(s, return_inverse=True)[1]
     joint = human_ranks.astype(np.int64) * (int(metric_ranks.max()) + 1) + metric_ranks
     by_human, by_metric, both = (
-        _count_tied_pairs(np.unique(ranks, return_counts=True)[1]) for ranks in (human_ranks, metric_ranks, joint)
+        _count_tied_pairs(np.unique(ranks, return_counts=True)[1])
+        for ranks in (human_ranks, metric_ranks, joint)
     )
     discordant = _count_inversions(metric_ranks[np.argsort(joint, kind="stable")])
     concordant = len(h) * (len(h) - 1) // 2 - discordant - by_human - by_metric + both
@@ -94,29 +108,39 @@ def pair_counts(human: npt.ArrayLike, metric: npt.ArrayLike) -> PairCounts:
 
 
 def all_pairs(n: int) -> tuple[Labels, Labels]:
-    """Return the index pairs i < j of n items as (first [p], second [p]); raises above `MOST_PAIRS`."""
+    """Return the index pairs i < j of n items as (first [p], second [p]); raises above
+    `MOST_PAIRS`.
+    """
     if n * (n - 1) // 2 > MOST_PAIRS:
-        raise DataError(f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give fewer")
+        raise DataError(
+            f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give "
+            f"fewer"
+        )
     first, second = np.triu_indices(n, 1)
     return first, second
 
 
 def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels) -> Array:
-    """Count wins, losses and ties [items, 3] over pairs [p] of texts of which people prefer `better` to `worse`.
+    """Count wins, losses and ties [items, 3] over pairs [p] of texts of which people prefer
+    `better` to `worse`.
 
-    scores [n], higher for better, `better` and `worse` are indices into them; `items` [p] numbers what is resampled.
+    scores [n], higher for better, `better` and `worse` are indices into them; `items` [p] numbers
+    what is resampled.
     """
     sign = np.sign(scores[better] - scores[worse])
     count = int(items.max()) + 1
-    counts = [np.bincount(items, weights=sign == outcome, minlength=count) for outcome in (1, -1, 0)]
+    counts = [
+        np.bincount(items, weights=sign == outcome, minlength=count) for outcome in (1, -1, 0)
+    ]
     return np.stack(counts, axis=1)
 
 
 def ranking_tau(statistic: str, outcomes: Array) -> Array:
-    """Return the named tau [...] of wins C, losses D and ties T_m, outcomes [..., 3]; NaN for no pairs.
+    """Return the named tau [...] of wins C, losses D and ties T_m, outcomes [..., 3]; NaN for no
+    pairs.
 
-    tau10 = (C - D - T_m) / (C + D + T_m), the daRR tau of WMT: a tie is a loss; tau13 = (C - D) / (C + D);
-    tau14 = (C - D) / (C + D + T_m).
+    tau10 = (C - D - T_m) / (C + D + T_m), the daRR tau of WMT: a tie is a loss; tau13 = (C - D) /
+    (C + D); tau14 = (C - D) / (C + D + T_m).
     """
     wins, losses, ties = np.moveaxis(outcomes, -1, 0)
     above = wins - losses - (ties if statistic == "tau10" else 0)
@@ -126,7 +150,9 @@ def ranking_tau(statistic: str, outcomes: Array) -> Array:
 
 def _ratio(name: str, above: float, below: float) -> float:
     if below == 0:
-        raise UndefinedError(f"{name} is undefined: a vector is constant or no pair is left to decide")
+        raise UndefinedError(
+            f"{name} is undefined: a vector is constant or no pair is left to decide"
+        )
     return above / below
 
 
@@ -135,7 +161,9 @@ def _count_tied_pairs(sizes: Labels) -> int:
 
 
 def _count_inversions(ranks: Labels) -> int:
-    """Count pairs i < j with ranks[i] > ranks[j], bit by bit: within equal high bits, ones before zeros."""
+    """Count pairs i < j with ranks[i] > ranks[j], bit by bit: within equal high bits, ones before
+    zeros.
+    """
     total, places = 0, np.arange(len(ranks))
     for bit in reversed(range(int(ranks.max()).bit_length())):
         bits = (ranks >> bit) & 1
@@ -168,19 +196,27 @@ def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibratio
 
 
 def calibrate_ties_by_group(groups: Sequence[tuple[Array, Array]]) -> TieCalibration:
-    """Return the epsilon that maximises the mean acc_eq over groups of human and metric scores, each [n >= 2]."""
+    """Return the epsilon that maximises the mean acc_eq over groups of human and metric scores,
+    each [n >= 2].
+    """
     pairs_by_group = [_compare_pairs(*group) for group in groups]
-    share = np.concatenate([np.full(len(pairs.distance), 1 / len(pairs.distance)) for pairs in pairs_by_group])
+    share = np.concatenate(
+        [np.full(len(pairs.distance), 1 / len(pairs.distance)) for pairs in pairs_by_group]
+    )
     distance = np.concatenate([pairs.distance for pairs in pairs_by_group])
-    epsilon = _best_threshold(distance, share * np.concatenate([pairs.gain for pairs in pairs_by_group]))
+    epsilon = _best_threshold(
+        distance, share * np.concatenate([pairs.gain for pairs in pairs_by_group])
+    )
     accuracies = [
-        float(np.where(pairs.distance <= epsilon, pairs.tied, pairs.right).mean()) for pairs in pairs_by_group
+        float(np.where(pairs.distance <= epsilon, pairs.tied, pairs.right).mean())
+        for pairs in pairs_by_group
     ]
     return TieCalibration(epsilon, float(np.mean(accuracies)), tuple(accuracies))
 
 
 class _Pairs(NamedTuple):
-    """Pairs [p]: distance of the metric's scores, whether the human scores tie, whether both order the pair alike.
+    """Pairs [p]: distance of the metric's scores, whether the human scores tie, whether both order
+    the pair alike.
 
     `gain` is the change in accuracy if the metric calls the pair a tie.
     """
@@ -201,7 +237,9 @@ def _compare_pairs(human: Array, metric: Array) -> _Pairs:
 
 
 def _best_threshold(distance: Array, gain: Array) -> float:
-    """Return the threshold that maximises the summed gain [p] of pairs with at most that distance [p], at least 0."""
+    """Return the threshold that maximises the summed gain [p] of pairs with at most that distance
+    [p], at least 0.
+    """
     order = np.argsort(distance)
     distance, gained = distance[order], gain[order].cumsum()
     last = np.append(distance[1:] != distance[:-1], True)

@@ -1,8 +1,8 @@
 """Random draws for bootstrap and permutation tests: counts and sign flips, in blocks, from a seed.
 
-A resample is a row of counts [n] (how often each item was drawn) and a permutation of two paired systems is a
-row of signs [n], so that a statistic of a thousand draws is one matrix product. Blocks bound the memory; their
-size depends on n only, so a seed means the same draws everywhere.
+A resample is a row of counts [n] (how often each item was drawn) and a permutation of two paired
+systems is a row of signs [n], so that a statistic of a thousand draws is one matrix product. Blocks
+bound the memory; their size depends on n only, so a seed means the same draws everywhere.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def resample_counts(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
 
 
 def sign_flips(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield blocks [b, n] of +1 and -1: all 2^n rows if these are at most `resamples`, else random rows."""
+    """Yield blocks [b, n] of +1 and -1: all 2^n rows if these are at most `resamples`, else random
+    rows.
+    """
     if is_exhaustive(n, resamples):
         yield _to_signs((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return

@@ -1,7 +1,8 @@
-"""Tests of whether one metric correlates better with human scores than another: Williams' test, PERM-BOTH.
+"""Tests of whether one metric correlates better with human scores than another: Williams' test,
+PERM-BOTH.
 
-p-values of random draws are (count + 1) / (draws + 1), so they are never 0; where all sign vectors are gone through
-the test is exact and p is count / 2^n.
+p-values of random draws are (count + 1) / (draws + 1), so they are never 0; where all sign vectors
+are gone through the test is exact and p is count / 2^n.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class WilliamsTest:
-    """Williams' t, its degrees of freedom and the one-sided p-value of "first correlates no better"."""
+    """Williams' t, its degrees of freedom and the one-sided p-value of "first correlates no
+    better".
+    """
 
     t: float
     degrees: int
@@ -39,10 +42,11 @@ class WilliamsTest:
 
 
 def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
-    """Run Williams' test that r12 > r13: Pearson correlations of metrics 2 and 3 with human 1 on n items.
+    """Run Williams' test that r12 > r13: Pearson correlations of metrics 2 and 3 with human 1 on n
+    items.
 
-    K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23,
-    t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K (n-1)/(n-3) + (r12+r13)^2/4 (1-r23)^3), n - 3 degrees, one-sided.
+    K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23, t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K
+    (n-1)/(n-3) + (r12+r13)^2/4 (1-r23)^3), n - 3 degrees, one-sided.
     """
     from scipy.special import stdtr
 
@@ -52,16 +56,25 @@ def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
         raise InvalidSetting(f"correlations must be from -1 to 1, got {r12}, {r13}, {r23}")
     k = 1 - r12**2 - r13**2 - r23**2 + 2 * r12 * r13 * r23
     if k < -1e-9:
-        raise InvalidSetting(f"no three variables have the correlations {r12}, {r13}, {r23} (determinant {k:.3g} < 0)")
+        raise InvalidSetting(
+            f"no three variables have the correlations {r12}, {r13}, {r23} (determinant {k:.3g} < "
+            f"0)"
+        )
     below = 2 * max(k, 0.0) * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     if below < 1e-15:
-        raise UndefinedError("Williams' test is undefined: the two metrics are the same up to scale")
+        raise UndefinedError(
+            "Williams' test is undefined: the two metrics are the same up to scale"
+        )
     t = (r12 - r13) * sqrt((n - 1) * (1 + r23)) / sqrt(below)
     return WilliamsTest(t, n - 3, float(stdtr(n - 3, -t)))
 
 
-def williams_scores(human: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike) -> WilliamsTest:
-    """Run Williams' test that first correlates better with human than second does, from the scores [n]."""
+def williams_scores(
+    human: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike
+) -> WilliamsTest:
+    """Run Williams' test that first correlates better with human than second does, from the scores
+    [n].
+    """
     h, a, b = as_vectors(least=4, human=human, first=first, second=second)
     return williams(pearson(h, a), pearson(h, b), pearson(a, b), n=len(h))
 
@@ -77,12 +90,14 @@ def perm_both(
     items: npt.NDArray[np.int64] | None = None,
     two_sided: bool = False,
 ) -> PermutationTest:
-    """Run PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all [n].
+    """Run PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all
+    [n].
 
-    Both metrics are z-standardised, then in every draw each entry's two values are swapped with probability 1/2
-    and both correlations computed again; count = #{difference* >= difference}, of sizes where `two_sided`. A draw on
-    which a correlation is undefined counts (against significance). Negate distances before. Entries of one of `items`
-    (numbers from 0, [n]) are swapped together.
+    Both metrics are z-standardised, then in every draw each entry's two values are swapped with
+    probability 1/2 and both correlations computed again; count = #{difference* >= difference}, of
+    sizes where `two_sided`. A draw on which a correlation is undefined counts (against
+    significance). Negate distances before. Entries of one of `items` (numbers from 0, [n]) are
+    swapped together.
     """
     h, a, b = as_vectors(human=human, first=first, second=second)
     check_settings(resamples=resamples, seed=seed)
@@ -99,11 +114,15 @@ def perm_both(
             if function is pearson
             else _swap_and_compare(function, h, a, b, flips)
         )
-        differences, least = (np.abs(differences), abs(observed)) if two_sided else (differences, observed)
+        differences, least = (
+            (np.abs(differences), abs(observed)) if two_sided else (differences, observed)
+        )
         count += int((~(differences < least - 1e-12)).sum())
         draws += len(flips)
     exact = is_exhaustive(free, resamples)
-    return PermutationTest(observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact)
+    return PermutationTest(
+        observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact
+    )
 
 
 def _swap_and_compare_pearson(human: Array, a: Array, b: Array, flips: Array) -> Array:
@@ -120,14 +139,18 @@ def _swap_and_compare_pearson(human: Array, a: Array, b: Array, flips: Array) ->
         spread = squares + sign * crossed - (level + sign * summed) ** 2 / n
         defined = spread > 1e-12 * squares
         covariance = float(h @ middle) + sign * covered
-        correlations.append(np.where(defined, covariance / np.sqrt(np.where(defined, spread, 1.0)), np.nan))
+        correlations.append(
+            np.where(defined, covariance / np.sqrt(np.where(defined, spread, 1.0)), np.nan)
+        )
     return np.asarray(correlations[0] - correlations[1])
 
 
 def _swap_and_compare(function: Statistic, human: Array, a: Array, b: Array, flips: Array) -> Array:
     def difference(unswapped: npt.NDArray[np.bool_]) -> float:
         try:
-            return function(human, np.where(unswapped, a, b)) - function(human, np.where(unswapped, b, a))
+            return function(human, np.where(unswapped, a, b)) - function(
+                human, np.where(unswapped, b, a)
+            )
         except UndefinedError:
             return np.nan
 

@@ -6,12 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import Misaligned
-from monge.stats.checks import RESAMPLES, SEED, UndefinedError, as_matrix, as_vectors, check_settings
+from monge.stats.checks import (
+    RESAMPLES,
+    SEED,
+    UndefinedError,
+    as_matrix,
+    as_vectors,
+    check_settings,
+)
 from monge.stats.resampling import sign_flips
 from monge.types import Array
 
 ROUNDING = 1e-12
-"""Two sums of n terms that differ by less than this share of their terms' absolute sum count as equal."""
+"""Two sums of n terms that differ by less than this share of their terms' absolute sum count as
+equal.
+"""
 
 
 def soft_agreement(
@@ -22,34 +31,44 @@ def soft_agreement(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Array:
-    """Return 1 - |p_human(i, j) - p_metric(i, j)| [s, s] for every two systems; -1 where no segment has both.
+    """Return 1 - |p_human(i, j) - p_metric(i, j)| [s, s] for every two systems; -1 where no segment
+    has both.
 
-    human, metric [systems, segments], higher for better; p(i, j) is the p-value of "i is better than j" by
-    `better_than`, with the same sign flips for both. Soft pairwise accuracy (WMT24-25) is the mean over pairs.
-    `present` [systems, segments] tells which outputs people judged: a pair is compared on what both have.
+    human, metric [systems, segments], higher for better; p(i, j) is the p-value of "i is better
+    than j" by `better_than`, with the same sign flips for both. Soft pairwise accuracy (WMT24-25)
+    is the mean over pairs. `present` [systems, segments] tells which outputs people judged: a pair
+    is compared on what both have.
     """
     h, s = as_matrix(human, "human"), as_matrix(metric, "metric")
     if h.shape != s.shape:
-        raise Misaligned(f"human {list(h.shape)} and metric {list(s.shape)} must be of one shape [systems, segments]")
+        raise Misaligned(
+            f"human {list(h.shape)} and metric {list(s.shape)} must be of one shape [systems, "
+            f"segments]"
+        )
     judged_outputs = _present_mask(present, h)
     p_human, p_metric = (
-        better_than(scores, present=judged_outputs, resamples=resamples, seed=seed) for scores in (h, s)
+        better_than(scores, present=judged_outputs, resamples=resamples, seed=seed)
+        for scores in (h, s)
     )
     paired = (judged_outputs.astype(np.intp) @ judged_outputs.T.astype(np.intp)) > 0
     return np.where(paired, 1 - np.abs(p_human - p_metric), -1.0)
 
 
 def order_agreement(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
-    """Return 1 where human [n] and metric [n] order i and j alike (ties agree with ties only), else 0: [n, n]."""
+    """Return 1 where human [n] and metric [n] order i and j alike (ties agree with ties only), else
+    0: [n, n].
+    """
     h, s = as_vectors(human=human, metric=metric)
     return np.asarray(np.sign(h[:, None] - h) == np.sign(s[:, None] - s), dtype=np.float64)
 
 
 def pair_mean(agreement: Array, counts: Array) -> Array:
-    """Return the mean agreement [r] over the pairs of different systems, each system drawn counts [r, s] times.
+    """Return the mean agreement [r] over the pairs of different systems, each system drawn counts
+    [r, s] times.
 
-    Pairs of which the agreement [s, s] is negative have none and do not count. A system drawn twice makes no pair
-    with itself: it would always agree. Raises where no pair is left in any row; else a row without one is nan.
+    Pairs of which the agreement [s, s] is negative have none and do not count. A system drawn twice
+    makes no pair with itself: it would always agree. Raises where no pair is left in any row; else
+    a row without one is nan.
     """
     off = np.triu(agreement >= 0, 1)
     pairs = np.einsum("ri,ij,rj->r", counts, off, counts)
@@ -60,13 +79,19 @@ def pair_mean(agreement: Array, counts: Array) -> Array:
 
 
 def better_than(
-    scores: npt.ArrayLike, *, present: npt.ArrayLike | None = None, resamples: int = RESAMPLES, seed: int = SEED
+    scores: npt.ArrayLike,
+    *,
+    present: npt.ArrayLike | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
 ) -> Array:
-    """Return one-sided paired permutation p-values [s, s] of "row i is better than row j", scores [s, n].
+    """Return one-sided paired permutation p-values [s, s] of "row i is better than row j", scores
+    [s, n].
 
-    p(i, j) = share of sign vectors f with sum_k f_k (x_ik - x_jk) >= sum_k (x_ik - x_jk), k over the segments that
-    are `present` [s, n] in both: all 2^n sign vectors where that is no more than `resamples`, else so many random
-    ones, without the +1 correction, as SPA is defined. Sums that differ by rounding alone count as equal.
+    p(i, j) = share of sign vectors f with sum_k f_k (x_ik - x_jk) >= sum_k (x_ik - x_jk), k over
+    the segments that are `present` [s, n] in both: all 2^n sign vectors where that is no more than
+    `resamples`, else so many random ones, without the +1 correction, as SPA is defined. Sums that
+    differ by rounding alone count as equal.
     """
     values = as_matrix(scores, "scores")
     check_settings(resamples=resamples, seed=seed)
@@ -88,5 +113,7 @@ def _present_mask(present: npt.ArrayLike | None, values: Array) -> npt.NDArray[n
         return np.ones(values.shape, dtype=np.bool_)
     mask = np.asarray(present, dtype=np.bool_)
     if mask.shape != values.shape:
-        raise Misaligned(f"present {list(mask.shape)} must have the shape of the scores, {list(values.shape)}")
+        raise Misaligned(
+            f"present {list(mask.shape)} must have the shape of the scores, {list(values.shape)}"
+        )
     return mask

@@ -1,11 +1,13 @@
-"""CIDEr-D: tf-idf weighted n-gram cosine with clipped counts and a Gaussian length penalty, times ten.
+"""CIDEr-D: tf-idf weighted n-gram cosine with clipped counts and a Gaussian length penalty, times
+ten.
 
     g_n(x)_w  = count of n-gram w in x  *  ln(N / max(1, df(w)))
-    s_n(h, r) = exp(-(|h| - |r|)^2 / (2 sigma^2))  sum_w min(g_n(h)_w, g_n(r)_w) g_n(r)_w  /  (|g_n(h)| |g_n(r)|)
+    s_n(h, r) = exp(-(|h| - |r|)^2 / (2 sigma^2))  sum_w min(g_n(h)_w, g_n(r)_w) g_n(r)_w  /
+    (|g_n(h)| |g_n(r)|)
     score     = 10 * mean over references r and orders n = 1..4 of s_n(h, r)
 
-N is the number of items whose references the idf comes from, df(w) in how many items some reference has w. Lengths
-are counted in bigrams, as in the published code.
+N is the number of items whose references the idf comes from, df(w) in how many items some reference
+has w. Lengths are counted in bigrams, as in the published code.
 """
 
 from __future__ import annotations
@@ -22,7 +24,10 @@ Weights = list[dict[Ngram, float]]  # one table per order
 
 def ngrams(tokens: Sequence[str], orders: int) -> list[Counter[Ngram]]:
     """Count the n-grams of each order 1..orders."""
-    return [Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)) for n in range(1, orders + 1)]
+    return [
+        Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+        for n in range(1, orders + 1)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,19 @@ class DocumentFrequency:
         counts: Counter[Ngram] = Counter()
         hasher = hashlib.sha256()
         for references in corpus:
-            counts.update({gram for reference in references for table in ngrams(reference, orders) for gram in table})
+            counts.update(
+                {
+                    gram
+                    for reference in references
+                    for table in ngrams(reference, orders)
+                    for gram in table
+                }
+            )
             hasher.update(
-                "".join(" ".join(reference) + "\n" for reference in references).encode("utf-8", "surrogatepass") + b"\0"
+                "".join(" ".join(reference) + "\n" for reference in references).encode(
+                    "utf-8", "surrogatepass"
+                )
+                + b"\0"
             )
         return cls(len(corpus), counts, orders, hasher.hexdigest())
 
@@ -53,12 +68,17 @@ class DocumentFrequency:
     def weigh(self, tokens: Sequence[str]) -> Weights:
         """Return the tf-idf vector of a text, one table per order."""
         return [
-            {gram: count * self.idf(gram) for gram, count in table.items()} for table in ngrams(tokens, self.orders)
+            {gram: count * self.idf(gram) for gram, count in table.items()}
+            for table in ngrams(tokens, self.orders)
         ]
 
 
 def cider(
-    hypothesis: Sequence[str], references: Sequence[Sequence[str]], frequency: DocumentFrequency, *, sigma: float
+    hypothesis: Sequence[str],
+    references: Sequence[Sequence[str]],
+    frequency: DocumentFrequency,
+    *,
+    sigma: float,
 ) -> float:
     """Score one item, from 0 to 10."""
     weights = frequency.weigh(hypothesis)
@@ -74,7 +94,14 @@ def _clipped_cosine(hypothesis: dict[Ngram, float], reference: dict[Ngram, float
     norms = _norm(hypothesis) * _norm(reference)
     if norms == 0:
         return 0.0
-    return sum(min(weight, reference[g]) * reference[g] for g, weight in hypothesis.items() if g in reference) / norms
+    return (
+        sum(
+            min(weight, reference[g]) * reference[g]
+            for g, weight in hypothesis.items()
+            if g in reference
+        )
+        / norms
+    )
 
 
 def _norm(weights: dict[Ngram, float]) -> float:

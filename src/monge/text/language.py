@@ -1,7 +1,8 @@
-"""A guess of the language of a text in Latin letters from its most frequent words, good enough for a warning.
+"""A guess of the language of a text in Latin letters from its most frequent words, good enough for
+a warning.
 
-A word that several languages share counts for each of them in parts. No model, no dictionary; `guess_language` gives
-None wherever the texts are short or two languages are close.
+A word that several languages share counts for each of them in parts. No model, no dictionary;
+`guess_language` gives None wherever the texts are short or two languages are close.
 """
 
 from __future__ import annotations
@@ -14,43 +15,86 @@ from functools import cache
 WORDS = 24
 """Words that a guess needs at least."""
 SHARE, MARGIN = 0.08, 1.6
-"""The least share of words that are typical of the language, and how far it must be ahead of the next one."""
+"""The least share of words that are typical of the language, and how far it must be ahead of the
+next one.
+"""
 
 _FREQUENT = {
-    "en": "the of and to in a is that for it was on with as be at by this have from are not he his they which were but",
-    "de": "der die und das den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat",
-    "fr": "le la les de des du et en un une est que qui dans pour pas au sur avec par plus ne ce il se sont aux cette",
-    "es": "el la los las de del y en un una que es por con para no se su al lo como más pero sus ha este entre sobre",
-    "it": "il lo la gli le di del della e in un una che è per con non si da al dei sono anche più nel alla ha come",
-    "pt": "o os as de do da dos das e em um uma que é por com para não se no na ao mais como foi pelo sua são",
-    "nl": "de het een van en in is dat op te voor met zijn niet aan er ook als om bij door maar naar worden heeft dan",
-    "sv": "och att det i som en på är av för den med till inte har de om ett var men så från eller vi kan när efter",
-    "da": "og at det i som en på er af for den med til ikke har de om et var men så fra eller vi kan når efter ved",
-    "no": "og å det i som en på er av for den med til ikke har de om et var men så fra eller vi kan når etter ble",
-    "fi": "ja on ei se että oli hän mutta myös kun joka ovat sekä niin mukaan jo vain voi tai hänen kuin olla mitä sen",
-    "et": "ja on ei see et oli ta aga ka kui mis kes ning siis oma seda selle nii või mida olid tema üks kuid veel",
-    "lv": "un ir ka no par ar uz tas kas bija lai kā bet pēc viņš arī nav tā vai jau to gan tikai ko pie savu gada",
-    "lt": "ir yra kad iš su tai bet kaip jis buvo ne už apie dėl taip po į jo prie tik jau kurie metų jos nuo",
-    "pl": "i w na z że się nie do jest to o jak po za od dla przez przy które był co ale są już jego tym oraz czy",
-    "cs": "a v na se že je to s z do i o jako by pro ve za po od podle ale který jsou byl při není aby také které jeho",
-    "sk": "a v na sa že je to s z do aj o ako by pre vo za po od podľa ale ktorý sú bol pri nie aby tiež ktoré jeho",
-    "sl": "in v na se da je to s z do pa o kot bi za po od ki so bil pri ni tudi še ali iz ne bo njegov tako med",
-    "hr": "i u na se da je to s z do o kao bi za po od koji su bio pri nije također ali iz ne će njegov što te ili",
-    "ro": "și de la în a care cu pe nu este un o mai din să pentru ce ale al sunt au fost prin sau dar lui după",
-    "hu": "a az és hogy nem is egy van meg csak de volt ez már még mint el ki azt vagy ha be lesz majd sem szerint",
-    "tr": "ve bir bu da de için ile çok daha olarak gibi olan ne en ama kadar sonra var değil onun ki her o şey",
-    "id": "yang dan di dengan untuk dari ini itu pada dalam tidak akan adalah juga ke oleh sebagai karena bisa telah",
-    "vi": "và của là có không được các cho trong một người những đã với này để khi đến về như cũng ra",
-    "ca": "el la els les de del i en un una que és per amb no es al com més però seu ha aquest entre sobre dels",
+    "en": "the of and to in a is that for it was on with as be at by this have from are not he his "
+    "they which were but",
+    "de": "der die und das den von zu mit sich des auf für ist im dem nicht ein eine als auch es "
+    "an werden aus er hat",
+    "fr": "le la les de des du et en un une est que qui dans pour pas au sur avec par plus ne ce "
+    "il se sont aux cette",
+    "es": "el la los las de del y en un una que es por con para no se su al lo como más pero sus "
+    "ha este entre sobre",
+    "it": "il lo la gli le di del della e in un una che è per con non si da al dei sono anche più "
+    "nel alla ha come",
+    "pt": "o os as de do da dos das e em um uma que é por com para não se no na ao mais como foi "
+    "pelo sua são",
+    "nl": "de het een van en in is dat op te voor met zijn niet aan er ook als om bij door maar "
+    "naar worden heeft dan",
+    "sv": "och att det i som en på är av för den med till inte har de om ett var men så från eller "
+    "vi kan när efter",
+    "da": "og at det i som en på er af for den med til ikke har de om et var men så fra eller vi "
+    "kan når efter ved",
+    "no": "og å det i som en på er av for den med til ikke har de om et var men så fra eller vi "
+    "kan når etter ble",
+    "fi": "ja on ei se että oli hän mutta myös kun joka ovat sekä niin mukaan jo vain voi tai "
+    "hänen kuin olla mitä sen",
+    "et": "ja on ei see et oli ta aga ka kui mis kes ning siis oma seda selle nii või mida olid "
+    "tema üks kuid veel",
+    "lv": "un ir ka no par ar uz tas kas bija lai kā bet pēc viņš arī nav tā vai jau to gan tikai "
+    "ko pie savu gada",
+    "lt": "ir yra kad iš su tai bet kaip jis buvo ne už apie dėl taip po į jo prie tik jau kurie "
+    "metų jos nuo",
+    "pl": "i w na z że się nie do jest to o jak po za od dla przez przy które był co ale są już "
+    "jego tym oraz czy",
+    "cs": "a v na se že je to s z do i o jako by pro ve za po od podle ale který jsou byl při není "
+    "aby také které jeho",
+    "sk": "a v na sa že je to s z do aj o ako by pre vo za po od podľa ale ktorý sú bol pri nie "
+    "aby tiež ktoré jeho",
+    "sl": "in v na se da je to s z do pa o kot bi za po od ki so bil pri ni tudi še ali iz ne bo "
+    "njegov tako med",
+    "hr": "i u na se da je to s z do o kao bi za po od koji su bio pri nije također ali iz ne će "
+    "njegov što te ili",
+    "ro": "și de la în a care cu pe nu este un o mai din să pentru ce ale al sunt au fost prin sau "
+    "dar lui după",
+    "hu": "a az és hogy nem is egy van meg csak de volt ez már még mint el ki azt vagy ha be lesz "
+    "majd sem szerint",
+    "tr": "ve bir bu da de için ile çok daha olarak gibi olan ne en ama kadar sonra var değil onun "
+    "ki her o şey",
+    "id": "yang dan di dengan untuk dari ini itu pada dalam tidak akan adalah juga ke oleh sebagai "
+    "karena bisa telah",
+    "vi": "và của là có không được các cho trong một người những đã với này để khi đến về như cũng "
+    "ra",
+    "ca": "el la els les de del i en un una que és per amb no es al com més però seu ha aquest "
+    "entre sobre dels",
 }
-_FAMILIES = ("en", "de nl", "sv da no", "fr es it pt ca ro", "fi et", "lv lt", "pl cs sk sl hr", "hu", "tr", "id", "vi")
-"""Languages that share frequent words: a family must be ahead of the others, a language only the first of its own."""
+_FAMILIES = (
+    "en",
+    "de nl",
+    "sv da no",
+    "fr es it pt ca ro",
+    "fi et",
+    "lv lt",
+    "pl cs sk sl hr",
+    "hu",
+    "tr",
+    "id",
+    "vi",
+)
+"""Languages that share frequent words: a family must be ahead of the others, a language only the
+first of its own.
+"""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 @cache
 def _weights() -> Mapping[str, Mapping[str, float]]:
-    """Return the weight of each frequent word for each language and family: 1 / the number of them that share it."""
+    """Return the weight of each frequent word for each language and family: 1 / the number of them
+    that share it.
+    """
     family_of = {language: family for family in _FAMILIES for language in family.split()}
     owners: dict[str, list[str]] = {}
     for language, words in _FREQUENT.items():
@@ -59,7 +103,9 @@ def _weights() -> Mapping[str, Mapping[str, float]]:
     weights: dict[str, dict[str, float]] = {}
     for word, languages in owners.items():
         families = {f"family {family_of[language]}" for language in languages}
-        weights[word] = dict.fromkeys(languages, 1 / len(languages)) | dict.fromkeys(families, 1 / len(families))
+        weights[word] = dict.fromkeys(languages, 1 / len(languages)) | dict.fromkeys(
+            families, 1 / len(families)
+        )
     return weights
 
 

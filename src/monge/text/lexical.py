@@ -6,10 +6,11 @@
     meteor                           `text.meteor`             0..1
     cider                            `text.cider` (CIDEr-D)    0..10
 
-Scales and corpus scores are those that people quote: corpus BLEU, chrF and TER pool counts over segments, the others
-are means of segments. Segments of `bleu` are sentence BLEU with the same smoothing and effective order. An empty
-hypothesis with an empty reference gets the metric's best score, an empty one against text its worst, as declared in
-the table; corpus scores that pool counts stay the library's own. Libraries (extra `lexical`) are imported late.
+Scales and corpus scores are those that people quote: corpus BLEU, chrF and TER pool counts over
+segments, the others are means of segments. Segments of `bleu` are sentence BLEU with the same
+smoothing and effective order. An empty hypothesis with an empty reference gets the metric's best
+score, an empty one against text its worst, as declared in the table; corpus scores that pool counts
+stay the library's own. Libraries (extra `lexical`) are imported late.
 """
 
 from __future__ import annotations
@@ -60,8 +61,13 @@ def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
     reference_counts = np.array([len(texts) for texts in references])
     best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
-    both_empty, mismatch = empty & (blank > 0), (empty & (blank == 0)) | (~empty & (blank == reference_counts))
-    segments = np.where(mismatch, worst, np.where(both_empty, best, scored.segments)).astype(np.float64)
+    both_empty, mismatch = (
+        empty & (blank > 0),
+        (empty & (blank == 0)) | (~empty & (blank == reference_counts)),
+    )
+    segments = np.where(mismatch, worst, np.where(both_empty, best, scored.segments)).astype(
+        np.float64
+    )
     shares = {name: np.where(mismatch, 0.0, np.where(both_empty, 1.0, scored.parts[name]))
               for name in ("precision", "recall") if name in scored.parts}  # fmt: skip
     return replace(scored, segments=segments, parts={**scored.parts, **shares})
@@ -76,7 +82,9 @@ def _check_texts(hypotheses: Texts, references: References) -> None:
         raise Misaligned(f"{len(hypotheses)} hypotheses but {len(references)} lists of references")
     for number, texts in enumerate(references, start=1):
         if isinstance(texts, str) or not texts:
-            raise UsageError(f"segment {number}: references must be a list with at least one text, got {texts!r}")
+            raise UsageError(
+                f"segment {number}: references must be a list with at least one text, got {texts!r}"
+            )
 
 
 def import_library(name: str) -> Any:
@@ -94,14 +102,20 @@ def porter_stemmer() -> Callable[[str], str]:
 
 
 def format_signature(facts: Mapping[str, object], references: str) -> str:
-    """Join `key:value` pairs with `|`, like sacrebleu: the library, the number of references, the settings."""
+    """Join `key:value` pairs with `|`, like sacrebleu: the library, the number of references, the
+    settings.
+    """
     first, *rest = facts.items()
     pairs = dict([first, ("nrefs", references), *rest])
     yes_no = {True: "yes", False: "no"}
-    return "|".join(f"{key}:{yes_no[value] if isinstance(value, bool) else value}" for key, value in pairs.items())
+    return "|".join(
+        f"{key}:{yes_no[value] if isinstance(value, bool) else value}"
+        for key, value in pairs.items()
+    )
 
 
-# BLEU, chrF, TER: sacrebleu's counts of each segment, kept once; every score is a formula of summed counts.
+# BLEU, chrF, TER: sacrebleu's counts of each segment, kept once; every score is a formula of summed
+# counts.
 
 
 def _bleu_scorer(spec: LexicalSpec, *, effective_order: bool) -> Any:
@@ -118,12 +132,17 @@ def _bleu_scorer(spec: LexicalSpec, *, effective_order: bool) -> Any:
         )
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
-        raise InvalidSetting(f"{spec.name}: tokenize={options['tokenize']} cannot be used here: {reason}") from None
+        raise InvalidSetting(
+            f"{spec.name}: tokenize={options['tokenize']} cannot be used here: {reason}"
+        ) from None
 
 
 def bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Compute corpus BLEU, with sentence BLEU for the segments."""
-    scorer, sentence_scorer = _bleu_scorer(spec, effective_order=False), _bleu_scorer(spec, effective_order=True)
+    scorer, sentence_scorer = (
+        _bleu_scorer(spec, effective_order=False),
+        _bleu_scorer(spec, effective_order=True),
+    )
     scored = _score_pooled(scorer, hypotheses, references, {"segments": "sentence-bleu-eff-yes"})
     assert scored.pooled is not None
     return replace(scored, segments=_score_sums(sentence_scorer, scored.pooled.statistics))
@@ -132,26 +151,31 @@ def bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexica
 def sentence_bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Compute sentence BLEU; the corpus score is the mean of the segments."""
     scorer = _bleu_scorer(spec, effective_order=True)
-    return replace(_score_pooled(scorer, hypotheses, references, {"corpus": "mean-of-segments"}), pooled=None)
+    return replace(
+        _score_pooled(scorer, hypotheses, references, {"corpus": "mean-of-segments"}), pooled=None
+    )
 
 
 def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Compute chrF and, with word n-grams, chrF++; white space does not count unless `whitespace`.
 
-    `remove` says what is taken out: all white space, as sacrebleu does, or spaces (U+0020) alone, which leaves the
-    no-break spaces that some systems write.
+    `remove` says what is taken out: all white space, as sacrebleu does, or spaces (U+0020) alone,
+    which leaves the no-break spaces that some systems write.
     """
     settings = dict(spec.options)
     extra = {"beta": settings["beta"]}
     if settings.pop("remove") == "spaces":
         if settings["whitespace"] or settings["word_order"]:
             raise InvalidSetting(
-                f"{spec.name}: remove=spaces leaves no words and no spaces to count: set word_order=0, whitespace=no"
+                f"{spec.name}: remove=spaces leaves no words and no spaces to count: set "
+                f"word_order=0, whitespace=no"
             )
         settings["whitespace"], extra["removed"] = True, "U+0020"
         hypotheses = [text.replace(" ", "") for text in hypotheses]
         references = [[text.replace(" ", "") for text in texts] for texts in references]
-    return _score_pooled(import_library("sacrebleu.metrics.chrf").CHRF(**settings), hypotheses, references, extra)
+    return _score_pooled(
+        import_library("sacrebleu.metrics.chrf").CHRF(**settings), hypotheses, references, extra
+    )
 
 
 def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
@@ -164,33 +188,45 @@ def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexical
 
 
 def _count_edits(text: str, references: Mapping[str, Any]) -> Any:
-    """Return the TER statistics of a text, for sacrebleu's scorer; a module function, so that it can be pickled."""
+    """Return the TER statistics of a text, for sacrebleu's scorer; a module function, so that it
+    can be pickled.
+    """
     return ter_counts(text, references["ref_words"])
 
 
-def _score_pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]) -> LexicalScores:
+def _score_pooled(
+    scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]
+) -> LexicalScores:
     """Score each segment with sacrebleu and keep its counts, which the corpus score pools.
 
     Sacrebleu takes one stream per reference, with None where a segment has fewer references.
     """
     most = max(map(len, references))
     streams = [[texts[k] if k < len(texts) else None for texts in references] for k in range(most)]
-    statistics = np.array(scorer._extract_corpus_statistics(list(hypotheses), streams), dtype=np.float64)
+    statistics = np.array(
+        scorer._extract_corpus_statistics(list(hypotheses), streams), dtype=np.float64
+    )
     of = partial(_score_sums, scorer)
     facts = dict(pair.split(":", 1) for pair in str(scorer.get_signature()).split("|"))
     facts.pop("nrefs")
-    return LexicalScores(of(statistics), {"lib": "sacrebleu", **facts, **extra}, {}, Pooled(statistics, of))
+    return LexicalScores(
+        of(statistics), {"lib": "sacrebleu", **facts, **extra}, {}, Pooled(statistics, of)
+    )
 
 
 def _score_sums(scorer: Any, sums: Array) -> Array:
-    """Compute sacrebleu's scores of summed counts: [..., k] -> [...]. About 10 microseconds each."""
+    """Compute sacrebleu's scores of summed counts: [..., k] -> [...]. About 10 microseconds
+    each.
+    """
     rows = sums.reshape(-1, sums.shape[-1]).tolist()
     scores = [scorer._compute_score_from_stats(row).score for row in rows]
     return np.array(scores, dtype=np.float64).reshape(sums.shape[:-1])
 
 
 class _UnicodeWords:
-    """Words for rouge-score in any script: its own tokenizer keeps ASCII letters and digits only."""
+    """Words for rouge-score in any script: its own tokenizer keeps ASCII letters and digits
+    only.
+    """
 
     def __init__(self, stem: Callable[[str], str] | None) -> None:
         """Stem words of more than three letters, as rouge-score does, or none."""
@@ -199,9 +235,12 @@ class _UnicodeWords:
     def tokenize(self, text: str) -> list[str]:
         """Split a text into runs of letters, digits and marks."""
         cleaned = "".join(
-            character if unicodedata.category(character)[0] in "LMN" else " " for character in text.lower()
+            character if unicodedata.category(character)[0] in "LMN" else " "
+            for character in text.lower()
         )
-        return [self.stem(word) if self.stem and len(word) > 3 else word for word in cleaned.split()]
+        return [
+            self.stem(word) if self.stem and len(word) > 3 else word for word in cleaned.split()
+        ]
 
 
 def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
@@ -215,8 +254,17 @@ def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
         for hypothesis, texts in zip(hypotheses, references, strict=True)
     ]
     stemmer = f"porter-nltk{version('nltk')}" if stem else "no"
-    facts = {"lib": "rouge-score", "multi": "max", "tok": tokenize, "stem": stemmer, "version": version("rouge-score")}
-    parts = {name: np.array([getattr(score, name) for score in scores]) for name in ("precision", "recall")}
+    facts = {
+        "lib": "rouge-score",
+        "multi": "max",
+        "tok": tokenize,
+        "stem": stemmer,
+        "version": version("rouge-score"),
+    }
+    parts = {
+        name: np.array([getattr(score, name) for score in scores])
+        for name in ("precision", "recall")
+    }
     return LexicalScores(np.array([score.fmeasure for score in scores]), facts, parts)
 
 
@@ -237,7 +285,9 @@ def _wordnet_synonyms() -> Callable[[str], frozenset[str]]:
     try:
         corpus.ensure_loaded()
     except LookupError as error:
-        raise ModelError("meteor: synonyms=wordnet needs nltk's wordnet data, which are not installed") from error
+        raise ModelError(
+            "meteor: synonyms=wordnet needs nltk's wordnet data, which are not installed"
+        ) from error
 
     def synonyms(word: str) -> frozenset[str]:
         names = (lemma.name() for synset in corpus.synsets(word) for lemma in synset.lemmas())
@@ -271,15 +321,21 @@ def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexi
     for hypothesis, texts in zip(hypotheses, references, strict=True):
         hypothesis_words = words(hypothesis)
         scores.append(
-            max((scorer.score(hypothesis_words, words(text)) for text in texts), key=lambda score: score.score)
+            max(
+                (scorer.score(hypothesis_words, words(text)) for text in texts),
+                key=lambda score: score.score,
+            )
         )
     stem = f"porter-nltk{version('nltk')}" if options["stem"] else "no"
     synonyms = _wordnet_version() if options["synonyms"] == "wordnet" else options["synonyms"]
     facts = {"stem": stem, **plain, "synonyms": synonyms, "alignment": options["alignment"]}
     parts = {
-        name: np.array([float(getattr(score, name)) for score in scores]) for name in ("precision", "recall", "chunks")
+        name: np.array([float(getattr(score, name)) for score in scores])
+        for name in ("precision", "recall", "chunks")
     }
-    return LexicalScores(np.array([score.score for score in scores]), _own_facts(spec, "max", facts), parts)
+    return LexicalScores(
+        np.array([score.score for score in scores]), _own_facts(spec, "max", facts), parts
+    )
 
 
 def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
@@ -289,7 +345,9 @@ def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
     def words(text: str) -> list[str]:
         tokens = cut(text)
         return (
-            tokens if options["punctuation"] == "keep" else [token for token in tokens if any(map(str.isalnum, token))]
+            tokens
+            if options["punctuation"] == "keep"
+            else [token for token in tokens if any(map(str.isalnum, token))]
         )
 
     if len(references) < 2:

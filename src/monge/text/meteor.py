@@ -2,12 +2,13 @@
 
     F = P R / (alpha P + (1 - alpha) R),   score = F (1 - gamma (chunks / matches) ** beta)
 
-with alpha .9, beta 3, gamma .5 (Lavie & Agarwal 2007, the formula of nltk; the language-tuned weights and the
-paraphrase tables of METEOR 1.5 are not used). Words match exactly, then by Porter stem, then by synonym.
+with alpha .9, beta 3, gamma .5 (Lavie & Agarwal 2007, the formula of nltk; the language-tuned
+weights and the paraphrase tables of METEOR 1.5 are not used). Words match exactly, then by Porter
+stem, then by synonym.
 
-Alignments: `fewest-chunks` takes, among the alignments with the most exact matches and then the most matches, one
-with the fewest chunks (a beam search, as in METEOR 1.5; ties go to the least displacement). `greedy` takes
-words from the end, each to the last free match, as nltk does.
+Alignments: `fewest-chunks` takes, among the alignments with the most exact matches and then the
+most matches, one with the fewest chunks (a beam search, as in METEOR 1.5; ties go to the least
+displacement). `greedy` takes words from the end, each to the last free match, as nltk does.
 """
 
 from __future__ import annotations
@@ -58,9 +59,16 @@ class MeteorScorer:
     def align(self, hypothesis: Sequence[str], reference: Sequence[str]) -> list[Match]:
         """Return matched positions in the order of the hypothesis."""
         if self.alignment == "greedy":
-            matches = _match_last_free(hypothesis, reference, _positions(hypothesis), _positions(reference))
-            stems = [self.stem(word) for word in hypothesis], [self.stem(word) for word in reference]
-            matches += _match_last_free(*stems, *_unmatched_positions(matches, hypothesis, reference))
+            matches = _match_last_free(
+                hypothesis, reference, _positions(hypothesis), _positions(reference)
+            )
+            stems = (
+                [self.stem(word) for word in hypothesis],
+                [self.stem(word) for word in reference],
+            )
+            matches += _match_last_free(
+                *stems, *_unmatched_positions(matches, hypothesis, reference)
+            )
         else:
             matches = _Alignment(hypothesis, reference, self.stem).fewest_chunks()
         if self.synonyms is not None:
@@ -70,11 +78,17 @@ class MeteorScorer:
         return sorted(matches)
 
     def _match_synonyms(
-        self, hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]
+        self,
+        hypothesis: Sequence[str],
+        reference: Sequence[str],
+        rows: list[int],
+        columns: list[int],
     ) -> list[Match]:
         matches, free = [], set(columns)
         for i in reversed(rows):
-            same = (self.synonyms(hypothesis[i]) if self.synonyms else frozenset()) | {hypothesis[i]}
+            same = (self.synonyms(hypothesis[i]) if self.synonyms else frozenset()) | {
+                hypothesis[i]
+            }
             j = max((j for j in free if reference[j] in same), default=None)
             if j is not None:
                 matches.append((i, j))
@@ -83,8 +97,12 @@ class MeteorScorer:
 
 
 def count_chunks(matches: Sequence[Match]) -> int:
-    """Count runs of matches that are neighbours on both sides; matches come in the order of the hypothesis."""
-    return sum(index == 0 or (i - 1, j - 1) != matches[index - 1] for index, (i, j) in enumerate(matches))
+    """Count runs of matches that are neighbours on both sides; matches come in the order of the
+    hypothesis.
+    """
+    return sum(
+        index == 0 or (i - 1, j - 1) != matches[index - 1] for index, (i, j) in enumerate(matches)
+    )
 
 
 def _positions(words: Sequence[str]) -> list[int]:
@@ -95,7 +113,9 @@ def _unmatched_positions(
     matches: list[Match], hypothesis: Sequence[str], reference: Sequence[str]
 ) -> tuple[list[int], list[int]]:
     rows, columns = {i for i, _ in matches}, {j for _, j in matches}
-    return [i for i in _positions(hypothesis) if i not in rows], [j for j in _positions(reference) if j not in columns]
+    return [i for i in _positions(hypothesis) if i not in rows], [
+        j for j in _positions(reference) if j not in columns
+    ]
 
 
 def _match_last_free(
@@ -109,7 +129,8 @@ def _match_last_free(
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A partial alignment: its last match and the path before that; `used` is a bit set of reference positions.
+    """A partial alignment: its last match and the path before that; `used` is a bit set of
+    reference positions.
 
     `spent` counts, per word or stem, the choices that are limited.
     """
@@ -135,11 +156,14 @@ class _Path:
 class _Alignment:
     """The search for the fewest chunks among the alignments with all possible matches.
 
-    How many words must match exactly, by stem, or not at all is known beforehand from counts, so a path may only
-    make choices that still allow these numbers, and every path of the beam ends with the same matches in number.
+    How many words must match exactly, by stem, or not at all is known beforehand from counts, so a
+    path may only make choices that still allow these numbers, and every path of the beam ends with
+    the same matches in number.
     """
 
-    def __init__(self, hypothesis: Sequence[str], reference: Sequence[str], stem: Callable[[str], str]) -> None:
+    def __init__(
+        self, hypothesis: Sequence[str], reference: Sequence[str], stem: Callable[[str], str]
+    ) -> None:
         """Count what can match."""
         self.hypothesis, self.reference = hypothesis, reference
         self.stems = {word: stem(word) for word in {*hypothesis, *reference}}
@@ -147,7 +171,10 @@ class _Alignment:
         self.budget = {("hypothesis", word): rows[word] - columns[word] for word in rows}
         self.budget |= {("reference", word): columns[word] - rows[word] for word in columns}
         by_stem = [Counter(self.stems[word] for word in words) for words in (hypothesis, reference)]
-        self.budget |= {("skip", word_stem): by_stem[0][word_stem] - by_stem[1][word_stem] for word_stem in by_stem[0]}
+        self.budget |= {
+            ("skip", word_stem): by_stem[0][word_stem] - by_stem[1][word_stem]
+            for word_stem in by_stem[0]
+        }
         self.places: dict[str, list[int]] = defaultdict(list)
         for j, word in enumerate(reference):
             self.places[self.stems[word]].append(j)
@@ -171,7 +198,10 @@ class _Alignment:
             j
             for j in self.places[stem]
             if not path.used >> j & 1
-            and (self.reference[j] == word or (inexact and self._allows(path, ("reference", self.reference[j]))))
+            and (
+                self.reference[j] == word
+                or (inexact and self._allows(path, ("reference", self.reference[j])))
+            )
         ]
         if len(free) > BRANCHES:
             free = sorted(free, key=lambda j: (j != follows, abs(i - j)))[:BRANCHES]
@@ -194,5 +224,7 @@ class _Alignment:
         return _Path(chunks, displacement, (i, j), path, path.used | 1 << j, spent)
 
 
-def _spend(spent: Mapping[tuple[str, str], int], *choices: tuple[str, str]) -> Mapping[tuple[str, str], int]:
+def _spend(
+    spent: Mapping[tuple[str, str], int], *choices: tuple[str, str]
+) -> Mapping[tuple[str, str], int]:
     return {**spent, **{choice: spent.get(choice, 0) + 1 for choice in choices}}

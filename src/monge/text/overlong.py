@@ -9,7 +9,8 @@ from monge.types import Tokens
 
 
 def fit_length(tokens: Tokens, longest: int, policy: str, name: str) -> Tokens:
-    """Return the tokens to encode: all of them, or cut to `longest` pieces; raises where the policy says so.
+    """Return the tokens to encode: all of them, or cut to `longest` pieces; raises where the policy
+    says so.
 
     `truncate` keeps the special pieces at both ends; `window` keeps everything (the encoder joins
     overlapping slices); `error` raises. `name` names the text in the message.
@@ -18,7 +19,10 @@ def fit_length(tokens: Tokens, longest: int, policy: str, name: str) -> Tokens:
     if over <= 0 or policy == "window":
         return tokens
     if policy == "error":
-        raise DataError(f"{name}: {len(tokens.ids)} pieces, the limit is {longest} (--on-overlong truncate or window)")
+        raise DataError(
+            f"{name}: {len(tokens.ids)} pieces, the limit is {longest} (--on-overlong truncate or "
+            f"window)"
+        )
     tail = 0
     while tail < len(tokens.ids) and tokens.special[-1 - tail]:
         tail += 1

@@ -1,6 +1,8 @@
-"""Which script a text is written in, and which languages are written in it: no model, no dictionary.
+"""Which script a text is written in, and which languages are written in it: no model, no
+dictionary.
 
-The script of a letter is the first word of its Unicode name: CYRILLIC SMALL LETTER A, CJK UNIFIED IDEOGRAPH-4E00.
+The script of a letter is the first word of its Unicode name: CYRILLIC SMALL LETTER A, CJK UNIFIED
+IDEOGRAPH-4E00.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ _LANGUAGES = {
     "CANADIAN": "cr iu oj",
     "AVESTAN": "ae",
 }
-LANGUAGES_OF: Mapping[str, tuple[str, ...]] = {script: tuple(codes.split()) for script, codes in _LANGUAGES.items()}
+LANGUAGES_OF: Mapping[str, tuple[str, ...]] = {
+    script: tuple(codes.split()) for script, codes in _LANGUAGES.items()
+}
 _BOTH = frozenset(("sr", "uz", "bs", "ku", "mn", "iu"))  # written in Latin letters too
 _NAMES = {"CJK": "Chinese characters", "CANADIAN": "Canadian syllabics"}
 
@@ -80,14 +84,20 @@ def main_script(texts: Iterable[str]) -> str | None:
 
 @cache
 def scripts_of(languages: frozenset[str]) -> frozenset[str]:
-    """Return the scripts that languages (ISO 639-1) are written in; Latin where no other script is known."""
+    """Return the scripts that languages (ISO 639-1) are written in; Latin where no other script is
+    known.
+    """
     non_latin = {script for script, codes in LANGUAGES_OF.items() if languages.intersection(codes)}
-    latin = languages - {code for codes in LANGUAGES_OF.values() for code in codes} or languages & _BOTH
+    latin = (
+        languages - {code for codes in LANGUAGES_OF.values() for code in codes} or languages & _BOTH
+    )
     return frozenset(non_latin | ({"LATIN"} if latin else set()))
 
 
 def likely_language(script: str | None) -> str | None:
-    """Return the language that a script most likely means; None for Latin letters and unknown scripts."""
+    """Return the language that a script most likely means; None for Latin letters and unknown
+    scripts.
+    """
     return next(iter(LANGUAGES_OF.get(script or "", ())), None)
 
 

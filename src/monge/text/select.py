@@ -16,8 +16,12 @@ _ASCII_PUNCTUATION = frozenset(string.punctuation)
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(text: str) -> bool:
-    """Return whether every character is Unicode punctuation or one of Python's 32 ASCII punctuation characters."""
-    return bool(text) and all(c in _ASCII_PUNCTUATION or unicodedata.category(c)[0] == "P" for c in text)
+    """Return whether every character is Unicode punctuation or one of Python's 32 ASCII punctuation
+    characters.
+    """
+    return bool(text) and all(
+        c in _ASCII_PUNCTUATION or unicodedata.category(c)[0] == "P" for c in text
+    )
 
 
 def strip_marker(piece: str) -> str:
@@ -36,23 +40,33 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
     Filters act on units after encoding, never on what the model reads. A text that they would leave
     without any unit keeps all of its words, and says so in `flags`.
     """
-    if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:  # one unit per piece
+    if (
+        spec.subwords == "all" and spec.punctuation == "keep" and not stopwords
+    ):  # one unit per piece
         specials = {place for place, special in enumerate(tokens.special) if special}
         dropped = {place for place in specials if not _keeps_special(tokens, place, spec)}
         places = [place for place in range(len(tokens.ids)) if place not in dropped]
-        return Units(tokens, tuple((place,) for place in places), tuple(place in specials for place in places))
+        return Units(
+            tokens,
+            tuple((place,) for place in places),
+            tuple(place in specials for place in places),
+        )
     units = _filter_units(tokens, spec, stopwords)
     if all(units.special) and not is_empty(tokens):
         unfiltered = _filter_units(
             tokens, axes.UnitSettings(subwords=spec.subwords, specials=spec.specials), frozenset()
         )
-        return Units(tokens, unfiltered.groups, unfiltered.special, unfiltered.words, (ALL_FILTERED,))
+        return Units(
+            tokens, unfiltered.groups, unfiltered.special, unfiltered.words, (ALL_FILTERED,)
+        )
     return units
 
 
 def _keeps_special(tokens: Tokens, position: int, spec: axes.UnitSettings) -> bool:
     """Return whether a special piece is kept."""
-    return spec.specials in ("keep", "targets") or (spec.specials == "first" and all(tokens.special[:position]))
+    return spec.specials in ("keep", "targets") or (
+        spec.specials == "first" and all(tokens.special[:position])
+    )
 
 
 def _filter_units(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:
@@ -64,9 +78,14 @@ def _filter_units(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) 
                 groups.append(pieces)
                 special.append(True)
             continue
-        # a SentencePiece "▁" that stands alone is no word; with all pieces kept it is a piece like any other
-        word = pieces if spec.subwords == "all" else tuple(p for p in pieces if _is_visible(tokens, p))
-        if not word or (spec.match == "word" and stopwords and tokens.surface(word).lower() in stopwords):
+        # a SentencePiece "▁" that stands alone is no word; with all pieces kept it is a piece like
+        # any other
+        word = (
+            pieces if spec.subwords == "all" else tuple(p for p in pieces if _is_visible(tokens, p))
+        )
+        if not word or (
+            spec.match == "word" and stopwords and tokens.surface(word).lower() in stopwords
+        ):
             continue
         for group in _group_pieces(word, spec.subwords):
             if not _is_dropped(tokens, group, word, spec, stopwords):
@@ -76,7 +95,9 @@ def _filter_units(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) 
 
 
 def _words(tokens: Tokens) -> Iterator[tuple[int, ...]]:
-    """Yield the positions of the pieces of each word, in order; a special piece is a word of its own."""
+    """Yield the positions of the pieces of each word, in order; a special piece is a word of its
+    own.
+    """
     word: list[int] = []
     for position, goes_on in enumerate(tokens.continues):
         if word and not goes_on:
@@ -94,7 +115,9 @@ def _group_pieces(word: tuple[int, ...], subwords: str) -> list[tuple[int, ...]]
 
 
 def _is_visible(tokens: Tokens, position: int) -> bool:
-    """Return whether a piece stands for characters: a lone marker does not, nor one that the next piece covers."""
+    """Return whether a piece stands for characters: a lone marker does not, nor one that the next
+    piece covers.
+    """
     if strip_marker(tokens.pieces[position]):
         return True
     start, end = tokens.spans[position]
@@ -103,9 +126,17 @@ def _is_visible(tokens: Tokens, position: int) -> bool:
 
 
 def _is_dropped(
-    tokens: Tokens, group: tuple[int, ...], word: tuple[int, ...], spec: axes.UnitSettings, stopwords: Set[str]
+    tokens: Tokens,
+    group: tuple[int, ...],
+    word: tuple[int, ...],
+    spec: axes.UnitSettings,
+    stopwords: Set[str],
 ) -> bool:
-    if spec.match == "piece" and stopwords and strip_marker(tokens.pieces[group[0]]).lower() in stopwords:
+    if (
+        spec.match == "piece"
+        and stopwords
+        and strip_marker(tokens.pieces[group[0]]).lower() in stopwords
+    ):
         return True
     if spec.punctuation == "drop-ascii":
         return strip_marker(tokens.pieces[group[0]]) in _ASCII_PUNCTUATION

@@ -1,8 +1,10 @@
-"""Translation edit rate: how many edits of words, and shifts of runs of words, turn a hypothesis into a reference.
+"""Translation edit rate: how many edits of words, and shifts of runs of words, turn a hypothesis
+into a reference.
 
-The number is that of sacrebleu 2.6 (Tercom's greedy search: the shift that saves most edits is made until none saves
-any), which tries one shift after another in Python. Here all shifts of a round are tried in one batch: a row of the
-edit distances of [shifts, reference] at a time, and only from the first word that a shift moves.
+The number is that of sacrebleu 2.6 (Tercom's greedy search: the shift that saves most edits is made
+until none saves any), which tries one shift after another in Python. Here all shifts of a round are
+tried in one batch: a row of the edit distances of [shifts, reference] at a time, and only from the
+first word that a shift moves.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 LONGEST_SHIFT, FARTHEST_SHIFT = 10, 50
-"""Words in a shifted run; words between where a run stands in the hypothesis and in the reference."""
+"""Words in a shifted run; words between where a run stands in the hypothesis and in the
+reference.
+"""
 BEAM = 25
 """Cells on either side of the diagonal of the table of distances."""
 MOST_SHIFTS = 1000
@@ -48,13 +52,20 @@ class Shift(NamedTuple):
 
 
 def segment_statistics(hypothesis: str, references: Sequence[Sequence[str]]) -> list[float]:
-    """Return the statistics that a corpus score sums: fewest edits to a reference, mean reference length."""
+    """Return the statistics that a corpus score sums: fewest edits to a reference, mean reference
+    length.
+    """
     words = hypothesis.split()
-    return [min(count_edits(words, reference) for reference in references), sum(map(len, references)) / len(references)]
+    return [
+        min(count_edits(words, reference) for reference in references),
+        sum(map(len, references)) / len(references),
+    ]
 
 
 def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
-    """Count the insertions, deletions, substitutions and shifts that turn a hypothesis into a reference."""
+    """Count the insertions, deletions, substitutions and shifts that turn a hypothesis into a
+    reference.
+    """
     if not reference or not hypothesis:
         return len(hypothesis) + len(reference)
     word_ids: dict[str, int] = {}
@@ -84,7 +95,9 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
 
 
 class _Saving(NamedTuple):
-    """A hypothesis after a shift, with its table; shifts rank by edits saved, then longest, first, to the front."""
+    """A hypothesis after a shift, with its table; shifts rank by edits saved, then longest, first,
+    to the front.
+    """
 
     rank: tuple[int, int, int, int]
     words: Table
@@ -96,18 +109,26 @@ def _best_shift(
 ) -> _Saving:
     """Return the shift that ranks highest, with the hypothesis and the table after it."""
     moved = words[np.array([shift.order(len(words)) for shift in shifts])]
-    tables = _edit_distances(moved, reference, beams, table, [min(shift.start, shift.target) for shift in shifts])
+    tables = _edit_distances(
+        moved, reference, beams, table, [min(shift.start, shift.target) for shift in shifts]
+    )
     saved = (table[-1, -1] - tables[:, -1, -1]).tolist()
-    ranks = [(less, shift.length, -shift.start, -shift.target) for less, shift in zip(saved, shifts, strict=True)]
+    ranks = [
+        (less, shift.length, -shift.start, -shift.target)
+        for less, shift in zip(saved, shifts, strict=True)
+    ]
     best = max(range(len(shifts)), key=ranks.__getitem__)
     return _Saving(ranks[best], moved[best], tables[best])
 
 
 def _beams(rows: int, columns: int) -> list[Beam]:
-    """Return the columns that each row of the table computes, as (first, end); the last row always reaches the end."""
+    """Return the columns that each row of the table computes, as (first, end); the last row always
+    reaches the end.
+    """
     ratio = columns / rows
     width = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
-    beams = [(max(0, math.floor(i * ratio) - width), min(columns + 1, math.floor(i * ratio) + width))
+    beams = [(max(0, math.floor(i * ratio) - width),
+        min(columns + 1, math.floor(i * ratio) + width))
              for i in range(rows + 1)]  # fmt: skip
     beams[0] = (0, columns + 1)
     beams[-1] = (beams[-1][0], columns + 1)
@@ -121,10 +142,12 @@ def _edit_distances(
     known_table: Table | None = None,
     first: Sequence[int] = (0,),
 ) -> Table:
-    """Return edit distances [k, n+1, m+1] of all prefixes of k hypotheses [k, n] to all prefixes of the reference.
+    """Return edit distances [k, n+1, m+1] of all prefixes of k hypotheses [k, n] to all prefixes of
+    the reference.
 
-    With `known_table`, the table of an earlier hypothesis, rows before the `first` differing word are copied from it.
-    Inside, the distance at column j is stored minus j: an insertion then costs nothing, and a running minimum finds it.
+    With `known_table`, the table of an earlier hypothesis, rows before the `first` differing word
+    are copied from it. Inside, the distance at column j is stored minus j: an insertion then costs
+    nothing, and a running minimum finds it.
     """
     columns = np.arange(len(reference) + 1, dtype=np.int32)
     order = np.argsort(first, kind="stable")
@@ -140,7 +163,9 @@ def _edit_distances(
         above, row = distances[:k, i], distances[:k, i + 1]
         row[:] = _NEVER
         row[:, low:high] = above[:, low:high] + 1  # the word is left out
-        substituted = above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]  # it is the same, or replaced
+        substituted = (
+            above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]
+        )  # it is the same, or replaced
         np.minimum(row[:, start:high], substituted, out=row[:, start:high])
         np.minimum.accumulate(row[:, low:high], axis=1, out=row[:, low:high])
     distances += columns
@@ -149,8 +174,12 @@ def _edit_distances(
     return back
 
 
-def _align(words: Sequence[int], reference: Sequence[int], table: Table) -> tuple[list[int], list[int], list[int]]:
-    """Trace a cheapest alignment back: a hypothesis position per reference word, and cumulated errors on both sides."""
+def _align(
+    words: Sequence[int], reference: Sequence[int], table: Table
+) -> tuple[list[int], list[int], list[int]]:
+    """Trace a cheapest alignment back: a hypothesis position per reference word, and cumulated
+    errors on both sides.
+    """
     rows, i, j = table.tolist(), len(words), len(reference)
     align, wrong, missed = [0] * j, [0] * i, [0] * j
     while i or j:
@@ -168,10 +197,13 @@ def _align(words: Sequence[int], reference: Sequence[int], table: Table) -> tupl
     return align, [0, *accumulate(wrong)], [0, *accumulate(missed)]
 
 
-def _find_shifts(words: Sequence[int], reference: Sequence[int], table: Table, tried: int) -> tuple[list[Shift], int]:
+def _find_shifts(
+    words: Sequence[int], reference: Sequence[int], table: Table, tried: int
+) -> tuple[list[Shift], int]:
     """Return the shifts worth trying, each once, and how many were tried so far.
 
-    A run of words that also occurs in the reference, with an error in both places, moves to where these are aligned.
+    A run of words that also occurs in the reference, with an error in both places, moves to where
+    these are aligned.
     """
     align, wrong, missed = _align(words, reference, table)
     places = defaultdict(list)

@@ -1,4 +1,6 @@
-"""Unknown pieces ([UNK]), which stand for text that a model's vocabulary lacks: their positions and number."""
+"""Unknown pieces ([UNK]), which stand for text that a model's vocabulary lacks: their positions and
+number.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,16 @@ MOSTLY = 0.5
 
 
 def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
-    """Return the positions of a text's unknown pieces; `unknown` is their id, None if the model has none."""
+    """Return the positions of a text's unknown pieces; `unknown` is their id, None if the model has
+    none.
+    """
     if unknown is None or unknown not in tokens.ids:
         return []
-    return [place for place, piece_id in enumerate(tokens.ids) if piece_id == unknown and not tokens.special[place]]
+    return [
+        place
+        for place, piece_id in enumerate(tokens.ids)
+        if piece_id == unknown and not tokens.special[place]
+    ]
 
 
 def count_unknown(tokens: Tokens, unknown: int | None) -> tuple[int, int]:

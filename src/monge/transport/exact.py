@@ -1,4 +1,6 @@
-"""Exact transport: the cheapest plan by POT's network simplex, with checks of the input and of its status."""
+"""Exact transport: the cheapest plan by POT's network simplex, with checks of the input and of its
+status.
+"""
 
 from __future__ import annotations
 
@@ -30,19 +32,23 @@ def _solver() -> Callable[..., tuple[Any, ...]]:
 
 
 def exact(problem: Problem, *, excess: Tensor | None = None) -> TransportPlan:
-    """Return argmin <P, cost> over P >= 0 with the problem's row and column sums, one problem at a time.
+    """Return argmin <P, cost> over P >= 0 with the problem's row and column sums, one problem at a
+    time.
 
-    Totals must agree to 1e-9. With `excess` [b] they may differ: the mass by which one side is heavier
-    is not moved and costs `excess` per unit (pyemd's extra-mass rule, MoverScore's release 1; see `left_over`).
-    Solved in float64; the plan is a constant to autograd, so gradients flow through the cost alone, as the
-    envelope theorem says. Shapes: [b, n, m].
+    Totals must agree to 1e-9. With `excess` [b] they may differ: the mass by which one side is
+    heavier is not moved and costs `excess` per unit (pyemd's extra-mass rule, MoverScore's release
+    1; see `left_over`). Solved in float64; the plan is a constant to autograd, so gradients flow
+    through the cost alone, as the envelope theorem says. Shapes: [b, n, m].
     """
     check_problem(problem)
     cost, source, target = (
         tensor.detach().to("cpu", torch.float64).numpy()
         for tensor in (problem.cost, problem.hypothesis, problem.reference)
     )
-    sums = source.cumsum(1)[:, -1], target.cumsum(1)[:, -1]  # summed in order: padding does not change the last bit
+    sums = (
+        source.cumsum(1)[:, -1],
+        target.cumsum(1)[:, -1],
+    )  # summed in order: padding does not change the last bit
     gaps: list[float] = (sums[0] - sums[1]).tolist()
     if excess is None:
         _check_equal(*sums)
@@ -62,17 +68,24 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> TransportPlan:
 
 
 def match_equal_first(problem: Problem, same: Tensor) -> TransportPlan:
-    """Match units that are the `same` [b, n, m] at no cost, then solve exactly for the remaining mass.
+    """Match units that are the `same` [b, n, m] at no cost, then solve exactly for the remaining
+    mass.
 
-    pyemd does this with histograms over common bins. The plan is optimal where costs obey the triangle inequality,
-    which cosine distances do not.
+    pyemd does this with histograms over common bins. The plan is optimal where costs obey the
+    triangle inequality, which cosine distances do not.
     """
     plans = torch.zeros_like(problem.cost)
     for k, pairs in enumerate(same):
-        hypothesis_left, reference_left = problem.hypothesis[k].tolist(), problem.reference[k].tolist()
+        hypothesis_left, reference_left = (
+            problem.hypothesis[k].tolist(),
+            problem.reference[k].tolist(),
+        )
         for i, j in torch.nonzero(pairs).tolist():
             moved = min(hypothesis_left[i], reference_left[j])
-            hypothesis_left[i], reference_left[j] = hypothesis_left[i] - moved, reference_left[j] - moved
+            hypothesis_left[i], reference_left[j] = (
+                hypothesis_left[i] - moved,
+                reference_left[j] - moved,
+            )
             plans[k, i, j] += moved
         if sum(hypothesis_left) > LEFT:
             pair = slice(k, k + 1)
@@ -91,11 +104,15 @@ def _check_equal(source: Array, target: Array) -> None:
     far = np.flatnonzero(np.abs(source - target) > 1e-9)
     if len(far):
         source_mass, target_mass = source[far[0]], target[far[0]]
-        raise InvalidProblem(f"a transport problem has unequal masses: {source_mass:.9g} and {target_mass:.9g}")
+        raise InvalidProblem(
+            f"a transport problem has unequal masses: {source_mass:.9g} and {target_mass:.9g}"
+        )
 
 
 def _reach(mass: Array) -> list[int]:
-    """Return how many leading entries of each row hold its mass [b]; 0 where an entry without mass comes between."""
+    """Return how many leading entries of each row hold its mass [b]; 0 where an entry without mass
+    comes between.
+    """
     held = mass > 0
     counts = held.sum(1)
     last = mass.shape[1] - held[:, ::-1].argmax(1)
@@ -104,33 +121,42 @@ def _reach(mass: Array) -> list[int]:
 
 
 def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) -> Array:
-    """Return the flows [n, m] of one problem; the gap between the totals goes to an extra bin at the excess cost."""
+    """Return the flows [n, m] of one problem; the gap between the totals goes to an extra bin at
+    the excess cost.
+    """
     n, m = cost.shape
     if gap > 0 and excess is not None:
         b, cost = np.append(b, gap), np.column_stack([cost, np.full(n, excess)])
     elif gap < 0 and excess is not None:
         a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
     least = cost.min()
-    if least < 0:  # the solver takes no negative costs; a constant shift does not change the cheapest plan
+    if (
+        least < 0
+    ):  # the solver takes no negative costs; a constant shift does not change the cheapest plan
         cost = cost - least
     plan, _, _, _, code = _solver()(a, b, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
     if code != _OPTIMAL:
-        raise InvalidProblem(f"exact transport did not finish (solver code {code}, {n} x {m} units)")
+        raise InvalidProblem(
+            f"exact transport did not finish (solver code {code}, {n} x {m} units)"
+        )
     solved: Array = plan[:n, :m]
     return solved
 
 
 def prune(plan: TransportPlan, share: float) -> TransportPlan:
-    """Drop small flows from a plan: of the f flows above 0, those strictly below the k-th smallest, k = share f.
+    """Drop small flows from a plan: of the f flows above 0, those strictly below the k-th smallest,
+    k = share f.
 
-    k is rounded down and at least 1, and the dropped mass is not moved elsewhere (XMoverScore's release 2). Ties with
-    the k-th flow are kept, so fewer than k flows are dropped.
+    k is rounded down and at least 1, and the dropped mass is not moved elsewhere (XMoverScore's
+    release 2). Ties with the k-th flow are kept, so fewer than k flows are dropped.
     """
     coupling = plan.coupling.clone()
     for flows in coupling:
         flows_above_zero = flows[flows > NO_FLOW].sort().values
         if len(flows_above_zero):
-            flows[flows < flows_above_zero[max(int(share * len(flows_above_zero)), 1) - 1] - NO_FLOW] = 0
+            flows[
+                flows < flows_above_zero[max(int(share * len(flows_above_zero)), 1) - 1] - NO_FLOW
+            ] = 0
     return TransportPlan(coupling)
 
 

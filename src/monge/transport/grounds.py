@@ -1,8 +1,9 @@
-"""Grounds: the cost of turning one vector into another. Each ground is one object with its formula and its range.
+"""Grounds: the cost of turning one vector into another. Each ground is one object with its formula
+and its range.
 
-For similarities (cosine, dot, dot2) cost = 1 - similarity; for distances (euclidean, sqeuclidean, manhattan)
-similarity = -cost. The sign of every formula downstream rests on this one line. Torch is imported when a formula runs,
-so that a metric can be described without it.
+For similarities (cosine, dot, dot2) cost = 1 - similarity; for distances (euclidean, sqeuclidean,
+manhattan) similarity = -cost. The sign of every formula downstream rests on this one line. Torch is
+imported when a formula runs, so that a metric can be described without it.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ if TYPE_CHECKING:
     from monge.types import Cloud
 
 CLOSE = 1e-8
-"""Squared distances below this share of the squared lengths are computed from the difference of the vectors."""
+"""Squared distances below this share of the squared lengths are computed from the difference of the
+vectors.
+"""
 LONG = 1e3
-"""Only where the squared lengths add up to more than this: the rounding of shorter vectors is below 1e-6."""
+"""Only where the squared lengths add up to more than this: the rounding of shorter vectors is below
+1e-6.
+"""
 AT_ONCE = 1 << 22
 """Numbers of such differences that are held at the same time."""
 
 
 @dataclass(frozen=True)
 class Ground(Choice):
-    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (cosine, dot, dot2) between two vectors.
+    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (cosine, dot, dot2) between two
+    vectors.
 
-    `distance` says that similarity = -cost; otherwise cost = 1 - similarity. `unit_costs` is the range of the cost
-    between unit vectors, `free_costs` between any vectors, `orthogonal_cost` the cost between orthogonal unit vectors
-    (None where it depends on the dimension).
+    `distance` says that similarity = -cost; otherwise cost = 1 - similarity. `unit_costs` is the
+    range of the cost between unit vectors, `free_costs` between any vectors, `orthogonal_cost` the
+    cost between orthogonal unit vectors (None where it depends on the dimension).
     """
 
     distance: ClassVar[bool] = False
@@ -43,23 +49,33 @@ class Ground(Choice):
     orthogonal_cost: ClassVar[float | None] = 1.0
 
     def compare(self, x: Tensor, y: Tensor, dtype: torch.dtype) -> Tensor:
-        """Return the similarity, or for a distance the cost, of all vectors: [b, n, d], [b, m, d] -> [b, n, m]."""
+        """Return the similarity, or for a distance the cost, of all vectors: [b, n, d], [b, m, d]
+        -> [b, n, m].
+        """
         raise NotImplementedError
 
     def costs(self, *, unit: bool) -> tuple[float, float]:
-        """Return the least and the greatest cost between two vectors, of unit length or of any length."""
+        """Return the least and the greatest cost between two vectors, of unit length or of any
+        length.
+        """
         return self.unit_costs if unit else self.free_costs
 
     def problem(self, hypothesis: Cloud, reference: Cloud, epsilon: float = 0.0) -> Problem:
-        """Return the transport problems between two batches of clouds: [b, n, d] x [b, m, d] -> [b, n, m].
+        """Return the transport problems between two batches of clouds: [b, n, d] x [b, m, d] -> [b,
+        n, m].
 
-        Weights become masses: w / (sum w + epsilon). A word that has no vector is at distance 0 from itself.
+        Weights become masses: w / (sum w + epsilon). A word that has no vector is at distance 0
+        from itself.
         """
         from monge.transport.problem import check_finite, masses
 
         present = hypothesis.present.unsqueeze(2) & reference.present.unsqueeze(1)
-        values = self.compare(hypothesis.vectors, reference.vectors, hypothesis.weights.dtype).masked_fill(~present, 0)
-        cost, similarity = (values, -values) if self.distance else (present.to(values) - values, values)
+        values = self.compare(
+            hypothesis.vectors, reference.vectors, hypothesis.weights.dtype
+        ).masked_fill(~present, 0)
+        cost, similarity = (
+            (values, -values) if self.distance else (present.to(values) - values, values)
+        )
         check_finite(cost, "costs")
         problem = Problem(
             cost=cost,
@@ -70,9 +86,14 @@ class Ground(Choice):
         )
         if hypothesis.names is None or reference.names is None:
             return problem
-        hypothesis_names, reference_names = hypothesis.names.unsqueeze(2), reference.names.unsqueeze(1)
+        hypothesis_names, reference_names = (
+            hypothesis.names.unsqueeze(2),
+            reference.names.unsqueeze(1),
+        )
         same = (hypothesis_names == reference_names) & (hypothesis_names != 0) & present
-        return replace(problem, cost=cost.masked_fill(same, 0.0), similarity=similarity.masked_fill(same, 1.0))
+        return replace(
+            problem, cost=cost.masked_fill(same, 0.0), similarity=similarity.masked_fill(same, 1.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -83,13 +104,17 @@ class Cosine(Ground):
     clip: bool = setting(False, SWITCH)
 
     def compare(self, x: Tensor, y: Tensor, dtype: torch.dtype) -> Tensor:
-        """Divide inner products by the lengths, which is less work than dividing the vectors; clamp rounding errors."""
+        """Divide inner products by the lengths, which is less work than dividing the vectors; clamp
+        rounding errors.
+        """
         lengths = _lengths(x).to(dtype).unsqueeze(2) * _lengths(y).to(dtype).unsqueeze(1)
         similarity = ((x @ y.transpose(1, 2)).to(dtype) / lengths).clamp(-1, 1)
         return similarity.clamp_min(0) if self.clip else similarity
 
     def costs(self, *, unit: bool) -> tuple[float, float]:
-        """Return the range of 1 - similarity, without negative similarities where they are clipped."""
+        """Return the range of 1 - similarity, without negative similarities where they are
+        clipped.
+        """
         return 0.0, 1.0 if self.clip else 2.0
 
 
@@ -137,12 +162,18 @@ class Euclidean(Ground):
     orthogonal_cost: ClassVar[float | None] = sqrt(2.0)
 
     def compare(self, x: Tensor, y: Tensor, dtype: torch.dtype) -> Tensor:
-        """Return |x - y|; where it is 0 its gradient is 0, which is among its subgradients, and not infinite."""
+        """Return |x - y|; where it is 0 its gradient is 0, which is among its subgradients, and not
+        infinite.
+        """
         squares = _squared_distances(x, y)
         if not squares.requires_grad:
             return squares.sqrt()
         positive = squares > 0
-        return squares.where(positive, squares.new_ones(())).sqrt().where(positive, squares.new_zeros(()))
+        return (
+            squares.where(positive, squares.new_ones(()))
+            .sqrt()
+            .where(positive, squares.new_zeros(()))
+        )
 
 
 @dataclass(frozen=True)
@@ -170,9 +201,11 @@ def _lengths(vectors: Tensor) -> Tensor:
 
 
 def _squared_distances(x: Tensor, y: Tensor) -> Tensor:
-    """Return |x|² + |y|² - 2 <x, y>; where that cancels between long vectors, square the difference itself.
+    """Return |x|² + |y|² - 2 <x, y>; where that cancels between long vectors, square the difference
+    itself.
 
-    Otherwise a vector of length 2,500 would be 1e-4 away from itself; one of length 1 is within 1e-7.
+    Otherwise a vector of length 2,500 would be 1e-4 away from itself; one of length 1 is within
+    1e-7.
     """
     import torch
 

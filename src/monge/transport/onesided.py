@@ -1,4 +1,6 @@
-"""One-sided plans: each unit goes to its nearest unit on the other side, which may receive any number of units."""
+"""One-sided plans: each unit goes to its nearest unit on the other side, which may receive any
+number of units.
+"""
 
 from __future__ import annotations
 
@@ -16,5 +18,7 @@ def onesided(problem: Problem) -> TransportPlan:
     <P, similarity> = sum_i mass_i max_j similarity_ij. Shapes: [b, n, m].
     """
     nearest = problem.similarity.masked_fill(~problem.present, -inf).argmax(2, keepdim=True)
-    coupling = torch.zeros_like(problem.similarity).scatter(2, nearest, problem.hypothesis.unsqueeze(2))
+    coupling = torch.zeros_like(problem.similarity).scatter(
+        2, nearest, problem.hypothesis.unsqueeze(2)
+    )
     return TransportPlan(coupling * problem.present)

@@ -1,4 +1,6 @@
-"""N-grams compared position by position (YiSi): turns a problem between units into one between n-grams."""
+"""N-grams compared position by position (YiSi): turns a problem between units into one between
+n-grams.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +11,22 @@ from monge.types import Problem
 
 
 def phrases(problem: Problem, n: int) -> Problem:
-    """Return the problem between phrases of n consecutive units, with similarities weighted by the hypothesis.
+    """Return the problem between phrases of n consecutive units, with similarities weighted by the
+    hypothesis.
 
-    similarity_ij = sum_k w_(i+k) s_(i+k, j+k) / sum_k w_(i+k), k = 0 .. n-1, and the cost likewise; w are the
-    hypothesis masses of the units, and the weight of a phrase is the sum of its units. Where a side has fewer than n
-    units, or n is 0, n is the length of the shorter side. A phrase without mass has similarity 0.
-    Shapes: [b, n, m] -> [b, n, m]; phrase i begins at unit i. Limit: n = 1 is the problem itself.
+    similarity_ij = sum_k w_(i+k) s_(i+k, j+k) / sum_k w_(i+k), k = 0 .. n-1, and the cost likewise;
+    w are the hypothesis masses of the units, and the weight of a phrase is the sum of its units.
+    Where a side has fewer than n units, or n is 0, n is the length of the shorter side. A phrase
+    without mass has similarity 0. Shapes: [b, n, m] -> [b, n, m]; phrase i begins at unit i. Limit:
+    n = 1 is the problem itself.
     """
     rows, columns = problem.present.any(2).sum(1), problem.present.any(1).sum(1)
     shorter = torch.minimum(rows, columns)
     width = shorter.clamp(max=n) if n else shorter
-    begins = _mark_starts(problem.hypothesis, rows - width), _mark_starts(problem.reference, columns - width)
+    begins = (
+        _mark_starts(problem.hypothesis, rows - width),
+        _mark_starts(problem.reference, columns - width),
+    )
     masses = _sum_windows(problem.hypothesis, width), _sum_windows(problem.reference, width)
     present = begins[0].unsqueeze(2) & begins[1].unsqueeze(1)
     weights = problem.hypothesis.unsqueeze(2)
@@ -38,7 +45,9 @@ def phrases(problem: Problem, n: int) -> Problem:
 
 
 def _sum_windows(values: Tensor, width: Tensor) -> Tensor:
-    """Return sums over k < width [b] of the values shifted by k along every axis but the first; 0 beyond the end."""
+    """Return sums over k < width [b] of the values shifted by k along every axis but the first; 0
+    beyond the end.
+    """
     total = torch.zeros_like(values)
     for k in range(int(width.max())):
         inside = (k < width).view(-1, *[1] * (values.dim() - 1))

@@ -32,20 +32,29 @@ def entropy(plan: TransportPlan, *, conditioned_on: Tensor | None = None) -> Ten
 
 
 def objective(
-    plan: TransportPlan, problem: Problem, *, temperature: float, conditioned_on: Tensor | None = None
+    plan: TransportPlan,
+    problem: Problem,
+    *,
+    temperature: float,
+    conditioned_on: Tensor | None = None,
 ) -> Tensor:
     """Return <P, similarity> + temperature * entropy, which a tempered plan maximises."""
-    return transported_similarity(plan, problem) + temperature * entropy(plan, conditioned_on=conditioned_on)
+    return transported_similarity(plan, problem) + temperature * entropy(
+        plan, conditioned_on=conditioned_on
+    )
 
 
 def unbalanced_objective(
     plan: TransportPlan, problem: Problem, *, temperature: float, slack: tuple[float, float]
 ) -> Tensor:
-    """Return <P, cost> + slack KL terms + temperature * sum P (ln P - 1), which `tempered` minimises.
+    """Return <P, cost> + slack KL terms + temperature * sum P (ln P - 1), which `tempered`
+    minimises.
 
     A rigid side adds nothing, since its marginal is met.
     """
-    total = transported_cost(plan, problem) + temperature * (_xlogx(plan.coupling) - plan.coupling).sum((1, 2))
+    total = transported_cost(plan, problem) + temperature * (
+        _xlogx(plan.coupling) - plan.coupling
+    ).sum((1, 2))
     sides = (plan.coupling.sum(2), problem.hypothesis), (plan.coupling.sum(1), problem.reference)
     for weight, (marginal, target) in zip(slack, sides, strict=True):
         if 0 < weight < inf:
@@ -54,30 +63,41 @@ def unbalanced_objective(
 
 
 def divergence(marginal: Tensor, target: Tensor) -> Tensor:
-    """Return KL(marginal | target) = sum marginal ln(marginal / target) - marginal + target, with 0 ln 0 = 0."""
+    """Return KL(marginal | target) = sum marginal ln(marginal / target) - marginal + target, with 0
+    ln 0 = 0.
+    """
     log_target = torch.where(target > 0, target, torch.ones_like(target)).log()
     return (_xlogx(marginal) - marginal * log_target - marginal + target).sum(1)
 
 
 def f_alpha(precision: Tensor, recall: Tensor, alpha: float = 0.5) -> Tensor:
-    """Return PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller of the two.
+    """Return PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller of the
+    two.
 
     alpha = .5 is the harmonic mean, alpha -> 1 is recall.
     """
     both = (precision > 0) & (recall > 0)
-    divisor = torch.where(both, alpha * precision + (1 - alpha) * recall, torch.ones_like(precision))
+    divisor = torch.where(
+        both, alpha * precision + (1 - alpha) * recall, torch.ones_like(precision)
+    )
     return torch.where(both, precision * recall / divisor, torch.minimum(precision, recall))
 
 
 def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor) -> Tensor:
-    """Return value / sqrt(own_hypothesis * own_reference); 0 where a text has no similarity to itself."""
+    """Return value / sqrt(own_hypothesis * own_reference); 0 where a text has no similarity to
+    itself.
+    """
     product = own_hypothesis * own_reference
     good = (own_hypothesis > 0) & (own_reference > 0)
     return torch.where(
-        good, value / torch.where(good, product, torch.ones_like(product)).sqrt(), torch.zeros_like(value)
+        good,
+        value / torch.where(good, product, torch.ones_like(product)).sqrt(),
+        torch.zeros_like(value),
     )
 
 
 def _xlogx(values: Tensor) -> Tensor:
-    """Return x ln x, and 0 where x is 0; its gradient there is 0 too, so that an entry without mass gets none."""
+    """Return x ln x, and 0 where x is 0; its gradient there is 0 too, so that an entry without mass
+    gets none.
+    """
     return torch.xlogy(values, torch.where(values > 0, values, torch.ones_like(values)))

@@ -21,10 +21,12 @@ def unit(vectors: Tensor, *, epsilon: float = 0.0) -> Tensor:
 
 
 def power_means(hidden: Tensor, exponents: Sequence[float]) -> Tensor:
-    """Return power means over layers, concatenated in the order of the exponents: [k, ..., d] -> [..., d * len(p)].
+    """Return power means over layers, concatenated in the order of the exponents: [k, ..., d] ->
+    [..., d * len(p)].
 
-    M_p(x) = (mean x^p)^(1/p); p = -inf, inf are the minimum and the maximum. An odd p keeps the sign
-    of its mean. A negative entry under a fractional p, or a zero under a negative p, is an error.
+    M_p(x) = (mean x^p)^(1/p); p = -inf, inf are the minimum and the maximum. An odd p keeps the
+    sign of its mean. A negative entry under a fractional p, or a zero under a negative p, is an
+    error.
     """
     return torch.cat([_power_mean(hidden, p) for p in exponents], dim=-1)
 
@@ -35,9 +37,13 @@ def _power_mean(hidden: Tensor, p: float) -> Tensor:
     if p == 1:
         return hidden.mean(0)
     if p != int(p) and bool((hidden < 0).any()):
-        raise InvalidSetting(f"layers: the power mean with exponent {p} is not defined for negative entries")
+        raise InvalidSetting(
+            f"layers: the power mean with exponent {p} is not defined for negative entries"
+        )
     if p < 0 and bool((hidden == 0).any()):
-        raise InvalidSetting(f"layers: the power mean with exponent {p} is not defined for entries that are 0")
+        raise InvalidSetting(
+            f"layers: the power mean with exponent {p} is not defined for entries that are 0"
+        )
     mean = hidden.pow(p).mean(0)
     if p == int(p) and int(p) % 2:
         return mean.sign() * mean.abs().pow(1 / p)
@@ -45,14 +51,19 @@ def _power_mean(hidden: Tensor, p: float) -> Tensor:
 
 
 def routing(
-    hidden: Tensor, *, kernel: str = "gaussian", tolerance: float = 0.05, rate: float = 1.0, most: int = 100
+    hidden: Tensor,
+    *,
+    kernel: str = "gaussian",
+    tolerance: float = 0.05,
+    rate: float = 1.0,
+    most: int = 100,
 ) -> Tensor:
     """Pool layers by mean shift with learned coefficients: [k, ..., d] -> [..., d].
 
-    gamma <- softmax(gamma) over layers;  v <- sum gamma k' z / sum gamma k';  gamma <- gamma + rate * k;
-    stop a token when |change of ln sum gamma k| < tolerance. k = exp(-|z - v|^2 / 2) (gaussian) or
-    max(0, 1 - |z - v|^2) (epanechnikov), k' the size of its derivative. Starts at the mean.
-    Experimental: there is no public code to compare with.
+    gamma <- softmax(gamma) over layers;  v <- sum gamma k' z / sum gamma k';  gamma <- gamma + rate
+    * k; stop a token when |change of ln sum gamma k| < tolerance. k = exp(-|z - v|^2 / 2)
+    (gaussian) or max(0, 1 - |z - v|^2) (epanechnikov), k' the size of its derivative. Starts at the
+    mean. Experimental: there is no public code to compare with.
     """
     value, logits = hidden.mean(0), torch.zeros_like(hidden[..., 0])
     loss = torch.full_like(logits[0], inf)
@@ -62,9 +73,9 @@ def routing(
         _, slope = _mean_shift(hidden, value, kernel)
         share = gamma * slope
         total = share.sum(0)
-        moved = (share.unsqueeze(-1) * hidden).sum(0) / torch.where(total > 0, total, torch.ones_like(total)).unsqueeze(
-            -1
-        )
+        moved = (share.unsqueeze(-1) * hidden).sum(0) / torch.where(
+            total > 0, total, torch.ones_like(total)
+        ).unsqueeze(-1)
         value = torch.where((active & (total > 0)).unsqueeze(-1), moved, value)
         height, _ = _mean_shift(hidden, value, kernel)
         logits = torch.where(active, gamma + rate * height, logits)
@@ -73,7 +84,9 @@ def routing(
         loss = now
         if not bool(active.any()):
             return value
-    raise InvalidProblem(f"routing over layers did not settle for {int(active.sum())} token(s) in {most} rounds")
+    raise InvalidProblem(
+        f"routing over layers did not settle for {int(active.sum())} token(s) in {most} rounds"
+    )
 
 
 def _mean_shift(hidden: Tensor, value: Tensor, kernel: str) -> tuple[Tensor, Tensor]:

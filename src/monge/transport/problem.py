@@ -35,7 +35,9 @@ def check_problem(problem: Problem) -> None:
 
 
 def check_finite(values: Tensor, name: str) -> None:
-    """Raise InvalidProblem where an entry is NaN or infinite; a finite sum proves that there is none."""
+    """Raise InvalidProblem where an entry is NaN or infinite; a finite sum proves that there is
+    none.
+    """
     if not isfinite(float(values.detach().sum())) and not bool(torch.isfinite(values).all()):
         raise InvalidProblem(f"a transport problem has {name} that are NaN or infinite")
 

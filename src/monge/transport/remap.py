@@ -1,4 +1,6 @@
-"""Linear maps from one language's vectors to another's, from sums of outer products over aligned words."""
+"""Linear maps from one language's vectors to another's, from sums of outer products over aligned
+words.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,11 @@ from monge.transport.pooling import unit
 
 
 def outer_products(source: Tensor, target: Tensor, kind: str) -> tuple[Tensor, int]:
-    """Return the sum of outer products of the aligned words of two texts [d, d], and the number of aligned words.
+    """Return the sum of outer products of the aligned words of two texts [d, d], and the number of
+    aligned words.
 
-    Two words are aligned where each is the other's nearest by cosine; source [n, d], target [m, d]. With x, y their
-    unit vectors, clp sums x' y and umd sums (x - y)' (x - y).
+    Two words are aligned where each is the other's nearest by cosine; source [n, d], target [m, d].
+    With x, y their unit vectors, clp sums x' y and umd sums (x - y)' (x - y).
     """
     x, y = unit(source), unit(target)
     similarity = x @ y.T

@@ -1,11 +1,12 @@
 """The entropic solver: alternate scaling of a kernel until both sides have their masses.
 
-A plan is P = exp(f + K + g) with the kernel K = -cost / temperature [b, n, m] and potentials f [b, n], g [b, m].
-A sweep fits one side, then the other. A side is kept by `keep`: 1 is rigid, 0 is free, and with slack s on its
-marginal keep = s / (s + temperature).
+A plan is P = exp(f + K + g) with the kernel K = -cost / temperature [b, n, m] and potentials f [b,
+n], g [b, m]. A sweep fits one side, then the other. A side is kept by `keep`: 1 is rigid, 0 is
+free, and with slack s on its marginal keep = s / (s + temperature).
 
-A problem that does not converge is an error: `settle` raises InvalidProblem, and so do `exact` and `barycentre` when
-their own solvers reach their last step. No kernel returns a plan that has not converged.
+A problem that does not converge is an error: `settle` raises InvalidProblem, and so do `exact` and
+`barycentre` when their own solvers reach their last step. No kernel returns a plan that has not
+converged.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ Potentials = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """One side of a batch of problems: masses [b, k], how strongly they are kept, and which units take part [b, k].
+    """One side of a batch of problems: masses [b, k], how strongly they are kept, and which units
+    take part [b, k].
 
-    A unit without mass takes part only where its side is free; an absent unit never does. Potentials of units that
-    take no part are -inf.
+    A unit without mass takes part only where its side is free; an absent unit never does.
+    Potentials of units that take no part are -inf.
     """
 
     mass: Tensor
@@ -48,7 +50,9 @@ class Marginal:
 
     @property
     def fall(self) -> float:
-        """How fast the masses fall with their potential: a side is met when P 1 = mass * exp(-fall f)."""
+        """How fast the masses fall with their potential: a side is met when P 1 = mass * exp(-fall
+        f).
+        """
         return (1 - self.keep) / self.keep
 
     @cached_property
@@ -62,14 +66,20 @@ class Marginal:
         return value.masked_fill(~self.live, -inf)
 
     def fit(self, log_reach: Tensor) -> Tensor:
-        """Return the potential that fits this side to the mass that reaches it: keep * (log mass - log reach)."""
-        value = self.keep * (self.log_mass - log_reach) if self.keep else torch.zeros_like(log_reach)
+        """Return the potential that fits this side to the mass that reaches it: keep * (log mass -
+        log reach).
+        """
+        value = (
+            self.keep * (self.log_mass - log_reach) if self.keep else torch.zeros_like(log_reach)
+        )
         return value.masked_fill(~self.live, -inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A batch of kernels with their sides; `reference_last` names the side that a sweep fits last."""
+    """A batch of kernels with their sides; `reference_last` names the side that a sweep fits
+    last.
+    """
 
     log_kernel: Tensor
     rows: Marginal
@@ -78,7 +88,9 @@ class Scaling:
 
     def at(self, rows: Tensor) -> Scaling:
         """Return some of the problems."""
-        return Scaling(self.log_kernel[rows], self.rows.at(rows), self.columns.at(rows), self.reference_last)
+        return Scaling(
+            self.log_kernel[rows], self.rows.at(rows), self.columns.at(rows), self.reference_last
+        )
 
     @property
     def start(self) -> Potentials:
@@ -86,7 +98,9 @@ class Scaling:
         return self.rows.start(), self.columns.start()
 
     def plan(self, f: Tensor, g: Tensor) -> Tensor:
-        """Return exp(f + K + g) [b, n, m], 0 for units that take no part; masked before exp, which may be infinite."""
+        """Return exp(f + K + g) [b, n, m], 0 for units that take no part; masked before exp, which
+        may be infinite.
+        """
         live = self.rows.live.unsqueeze(2) & self.columns.live.unsqueeze(1)
         exponent = finite(f).unsqueeze(2) + self.log_kernel + finite(g).unsqueeze(1)
         return torch.exp(exponent.masked_fill(~live, -inf))
@@ -106,36 +120,47 @@ def finite(potential: Tensor) -> Tensor:
 
 
 def _reach(log_kernel: Tensor, potential: Tensor, dim: int) -> Tensor:
-    """Return the log of the mass that reaches the other side: logsumexp of kernel + potential; 0 where none does."""
+    """Return the log of the mass that reaches the other side: logsumexp of kernel + potential; 0
+    where none does.
+    """
     exponent = log_kernel + potential.unsqueeze(2 if dim == 1 else 1)
     if exponent.requires_grad:  # the logsumexp of nothing has no gradient
         nothing = (exponent == -inf).all(dim, keepdim=True)
-        return torch.logsumexp(exponent.masked_fill(nothing, 0), dim).masked_fill(nothing.squeeze(dim), 0)
+        return torch.logsumexp(exponent.masked_fill(nothing, 0), dim).masked_fill(
+            nothing.squeeze(dim), 0
+        )
     total = torch.logsumexp(exponent, dim=dim)
     return total.masked_fill(total == -inf, 0)
 
 
 def settle(scaling: Scaling, f: Tensor, g: Tensor, *, temperature: float) -> Potentials:
-    """Return the potentials of the optimum; each problem is frozen when a sweep moves it by at most TOLERANCE.
+    """Return the potentials of the optimum; each problem is frozen when a sweep moves it by at most
+    TOLERANCE.
 
     A problem that still moves by more than NEARLY after MOST_SWEEPS sweeps is an error.
     """
     f, g, change = approach(scaling, f, g, sweeps=MOST_SWEEPS)
     if not change <= NEARLY:
         raise InvalidProblem(
-            f"tempered transport at temperature {temperature:g} has not settled after {MOST_SWEEPS} sweeps "
-            f"(a sweep still moves it by {change:.1g}): raise the temperature, or say how many sweeps to run"
+            f"tempered transport at temperature {temperature:g} has not settled after "
+            f"{MOST_SWEEPS} sweeps "
+            f"(a sweep still moves it by {change:.1g}): raise the temperature, or say how many "
+            f"sweeps to run"
         )
     return f, g
 
 
-def approach(scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int) -> tuple[Tensor, Tensor, float]:
-    """Return the potentials after at most `sweeps` sweeps, and the last change of the problems that have not settled.
+def approach(
+    scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int
+) -> tuple[Tensor, Tensor, float]:
+    """Return the potentials after at most `sweeps` sweeps, and the last change of the problems that
+    have not settled.
 
-    Scaling vectors are swept on a kernel that has absorbed the potentials: with M = exp(f + K + g) and totals
-    f + ln u, g + ln v, half a sweep is v = (b / M'u)^keep * exp((keep - 1) g), a product and a sum instead of a
-    logsumexp. Settled problems leave the batch. Potentials are absorbed again every block, and after each block a
-    Newton step is taken where it brings a problem nearer to its optimum: plain sweeps are slow at low temperatures.
+    Scaling vectors are swept on a kernel that has absorbed the potentials: with M = exp(f + K + g)
+    and totals f + ln u, g + ln v, half a sweep is v = (b / M'u)^keep * exp((keep - 1) g), a product
+    and a sum instead of a logsumexp. Settled problems leave the batch. Potentials are absorbed
+    again every block, and after each block a Newton step is taken where it brings a problem nearer
+    to its optimum: plain sweeps are slow at low temperatures.
     """
     done_f, done_g = f.clone(), g.clone()
     active = torch.arange(len(f), device=f.device)
@@ -145,7 +170,9 @@ def approach(scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int) -> tuple[Te
             f, g = _shift_potentials(scaling, f, g)
         f, g, change = _block(scaling, f, g)
         if bool(torch.isnan(change).any()):
-            raise InvalidProblem("tempered transport lost its numbers: the temperature is too small for these costs")
+            raise InvalidProblem(
+                "tempered transport lost its numbers: the temperature is too small for these costs"
+            )
         done_f, done_g = done_f.index_copy(0, active, f), done_g.index_copy(0, active, g)
         stay = (change > TOLERANCE).nonzero(as_tuple=True)[0]
         if not len(stay):
@@ -157,12 +184,15 @@ def approach(scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int) -> tuple[Te
 
 
 def _shift_potentials(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
-    """Apply the best common shift f + c, g - c: it does not change the plan, and plain sweeps find it slowly.
+    """Apply the best common shift f + c, g - c: it does not change the plan, and plain sweeps find
+    it slowly.
 
     c = (ln sum a exp(-fall f) - ln sum b exp(-fall g)) / (fall of the rows + fall of the columns).
     """
     rows_total, columns_total = (
-        torch.logsumexp((side.log_mass - side.fall * finite(p)).masked_fill(p == -inf, -inf), 1, keepdim=True)
+        torch.logsumexp(
+            (side.log_mass - side.fall * finite(p)).masked_fill(p == -inf, -inf), 1, keepdim=True
+        )
         for side, p in ((scaling.rows, f), (scaling.columns, g))
     )
     shift = (rows_total - columns_total) / (scaling.rows.fall + scaling.columns.fall)
@@ -170,7 +200,9 @@ def _shift_potentials(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
 
 
 def _block(scaling: Scaling, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Do BLOCK sweeps; return the potentials and the largest change in the last sweep per problem [b]."""
+    """Do BLOCK sweeps; return the potentials and the largest change in the last sweep per problem
+    [b].
+    """
     rows, columns = scaling.rows, scaling.columns
     f, g = finite(f), finite(g)
     absorbed = scaling.plan(f, g)
@@ -185,11 +217,17 @@ def _block(scaling: Scaling, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tens
             log_v = _fit_half(absorbed.transpose(1, 2), log_u, columns, g)
             log_u = _fit_half(absorbed, log_v, rows, f)
     change = torch.maximum((log_u - before[0]).abs().amax(1), (log_v - before[1]).abs().amax(1))
-    return (f + log_u).masked_fill(~rows.live, -inf), (g + log_v).masked_fill(~columns.live, -inf), change
+    return (
+        (f + log_u).masked_fill(~rows.live, -inf),
+        (g + log_v).masked_fill(~columns.live, -inf),
+        change,
+    )
 
 
 def _fit_half(kernel: Tensor, log_other: Tensor, side: Marginal, held: Tensor) -> Tensor:
-    """Return the log scaling of one side: keep * (log mass - ln kernel exp(other)) + (keep - 1) * held."""
+    """Return the log scaling of one side: keep * (log mass - ln kernel exp(other)) + (keep - 1) *
+    held.
+    """
     reach = (kernel * torch.exp(log_other).unsqueeze(1)).sum(2)
     least = 1e-300 if reach.dtype == torch.float64 else 1e-37
     reach = torch.where(side.live, reach, torch.ones_like(reach)).clamp_min(least)
@@ -199,19 +237,26 @@ def _fit_half(kernel: Tensor, log_other: Tensor, side: Marginal, held: Tensor) -
 def _newton(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
     """Take a Newton step towards the conditions of the optimum, halved until it improves a problem.
 
-    With s the fall of a side and a its masses, the Jacobian of both sides' misses is
-    [[diag(P 1 + s a e^(-s f)), P], [P', diag(P' 1 + s b e^(-s g))]]. A problem gains where it misses less of its
+    With s the fall of a side and a its masses, the Jacobian of both sides' misses is [[diag(P 1 + s
+    a e^(-s f)), P], [P', diag(P' 1 + s b e^(-s g))]]. A problem gains where it misses less of its
     masses, or where its dual objective grows.
     """
     rows, columns = scaling.rows, scaling.columns
     if f.dtype != torch.float64 or 0 in (rows.keep, columns.keep):
-        return f, g  # float32 is not precise enough for it; with a free side, sweeps settle without it
+        return (
+            f,
+            g,
+        )  # float32 is not precise enough for it; with a free side, sweeps settle without it
     state = _State.of(scaling, f, g)
     plan = state.plan
     top = torch.cat([torch.diag_embed(plan.sum(2) + rows.fall * state.targets[0]), plan], 2)
-    bottom = torch.cat([plan.transpose(1, 2), torch.diag_embed(plan.sum(1) + columns.fall * state.targets[1])], 2)
+    bottom = torch.cat(
+        [plan.transpose(1, 2), torch.diag_embed(plan.sum(1) + columns.fall * state.targets[1])], 2
+    )
     live = torch.cat([rows.live, columns.live], 1)
-    ridge = torch.where(live, 1e-13, 1.0).to(f.dtype)  # the common shift of two rigid sides is free; absent units stay
+    ridge = torch.where(live, 1e-13, 1.0).to(
+        f.dtype
+    )  # the common shift of two rigid sides is free; absent units stay
     jacobian = torch.cat([top, bottom], 1) + torch.diag_embed(ridge)
     step = torch.linalg.solve_ex(jacobian, -state.missed)[0].nan_to_num(0.0, 0.0, 0.0) * live
     step = step / (step.abs().amax(1, keepdim=True) / FARTHEST).clamp_min(1.0)
@@ -220,7 +265,9 @@ def _newton(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """The state of potentials: plan, target masses of each side, misses of these [b, n + m], dual objective [b]."""
+    """The state of potentials: plan, target masses of each side, misses of these [b, n + m], dual
+    objective [b].
+    """
 
     plan: Tensor
     targets: list[Tensor]
@@ -251,7 +298,9 @@ class _State:
 def _line_search(
     f: Tensor, g: Tensor, step: Tensor, state: _State, at: Callable[[Tensor, Tensor], _State]
 ) -> Potentials:
-    """Return the potentials after the step, which is halved up to HALVINGS times for problems that do not gain."""
+    """Return the potentials after the step, which is halved up to HALVINGS times for problems that
+    do not gain.
+    """
     n = f.shape[1]
     waiting = torch.ones(len(f), dtype=torch.bool, device=f.device)
     for _ in range(HALVINGS):

@@ -1,4 +1,5 @@
-"""Transports: how the plan of a problem is computed. Each is one object; solvers have their own files.
+"""Transports: how the plan of a problem is computed. Each is one object; solvers have their own
+files.
 
 Torch is imported when a plan is computed, so that a metric can be described without it.
 """
@@ -11,7 +12,17 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from monge.types import Problem, TransportPlan
-from monge.types.settings import CEILING, POSITIVE, RIGID, SLACK, SWEEPS, UNIT, Choice, one_of, setting
+from monge.types.settings import (
+    CEILING,
+    POSITIVE,
+    RIGID,
+    SLACK,
+    SWEEPS,
+    UNIT,
+    Choice,
+    one_of,
+    setting,
+)
 from monge.types.transport import PLAN, PRECISION, RECALL
 
 if TYPE_CHECKING:
@@ -48,7 +59,9 @@ class Exact(Transport):
 
 @dataclass(frozen=True)
 class Pruned(Transport):
-    """The exact plan without its smallest flows: of k = share of the flows, those below the k-th smallest."""
+    """The exact plan without its smallest flows: of k = share of the flows, those below the k-th
+    smallest.
+    """
 
     share: float = setting(0.3, UNIT)
 
@@ -69,7 +82,10 @@ class OneSided(Transport):
         from monge.transport.problem import exchange_sides
 
         backward = onesided(exchange_sides(problem))
-        return {PRECISION: onesided(problem), RECALL: TransportPlan(backward.coupling.transpose(1, 2))}
+        return {
+            PRECISION: onesided(problem),
+            RECALL: TransportPlan(backward.coupling.transpose(1, 2)),
+        }
 
 
 @dataclass(frozen=True)
@@ -78,15 +94,18 @@ class Independent(Transport):
 
     def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Multiply the masses of both sides."""
-        return {PLAN: TransportPlan(problem.hypothesis.unsqueeze(2) * problem.reference.unsqueeze(1))}
+        return {
+            PLAN: TransportPlan(problem.hypothesis.unsqueeze(2) * problem.reference.unsqueeze(1))
+        }
 
 
 @dataclass(frozen=True)
 class Tempered(Transport):
     """Entropic plans by alternate scaling.
 
-    `order` names the side that is fitted last, or `both` for one plan per direction, the second with the sides (and
-    the slack) exchanged. `mask`: entries of the plan whose cost reaches it are zeroed.
+    `order` names the side that is fitted last, or `both` for one plan per direction, the second
+    with the sides (and the slack) exchanged. `mask`: entries of the plan whose cost reaches it are
+    zeroed.
     """
 
     temperature: float = setting(0.02, POSITIVE)
@@ -97,10 +116,11 @@ class Tempered(Transport):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether no rigid side is fitted last, or settled, so that the total mass of a plan may differ from 1.
+        """Whether no rigid side is fitted last, or settled, so that the total mass of a plan may
+        differ from 1.
 
-        Then no bound holds for every pair: at the optimum of slack s, t and temperature T between n and m units the
-        mass is at most (n m)^(T / (s + t + T)), which grows with the texts.
+        Then no bound holds for every pair: at the optimum of slack s, t and temperature T between n
+        and m units the mass is at most (n m)^(T / (s + t + T)), which grows with the texts.
         """
         rigid = [value == inf for value in self.slack]
         return not (rigid[self.order == "reference-last"] or (self.sweeps == 0 and any(rigid)))
@@ -109,7 +129,12 @@ class Tempered(Transport):
         """Return one plan, or one per direction where `order` is both."""
         from monge.transport.tempered import tempered
 
-        plan = partial(tempered, problem, temperature=self.temperature, sweeps=self.sweeps, mask=self.mask)
+        plan = partial(
+            tempered, problem, temperature=self.temperature, sweeps=self.sweeps, mask=self.mask
+        )
         if self.order != "both":
             return {PLAN: plan(slack=self.slack, reference_last=self.order == "reference-last")}
-        return {PRECISION: plan(slack=self.slack), RECALL: plan(slack=self.slack[::-1], reference_last=True)}
+        return {
+            PRECISION: plan(slack=self.slack),
+            RECALL: plan(slack=self.slack[::-1], reference_last=True),
+        }

@@ -1,9 +1,10 @@
-"""The blocks of an encoder with gradients: the body that `encode.packed` runs, with trainable weights.
+"""The blocks of an encoder with gradients: the body that `encode.packed` runs, with trainable
+weights.
 
-All texts of a batch are concatenated in one matrix ``h [pieces, d]``; only attention separates texts. A low-rank change
-makes a linear map ``x (W + s B A)ᵀ + b`` with A [r, i] random and B [o, r] zero at the start, s = 2 for every rank
-(alpha = 2 r elsewhere). This is not peft: peft needs accelerate and a transformers module, which cannot start from
-cached vectors of a middle layer.
+All texts of a batch are concatenated in one matrix ``h [pieces, d]``; only attention separates
+texts. A low-rank change makes a linear map ``x (W + s B A)ᵀ + b`` with A [r, i] random and B [o, r]
+zero at the start, s = 2 for every rank (alpha = 2 r elsewhere). This is not peft: peft needs
+accelerate and a transformers module, which cannot start from cached vectors of a middle layer.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ _MAPS = (0, 1, 2, 3, 5, 6)  # of the eight modules of a block those that are no 
 class Method:
     """Which weights of a model are trained.
 
-    `lora`: low-rank changes of every linear map of the last `blocks` blocks in use (0: of all); `last`: all weights of
-    the last `blocks` (0: 2); `all`: every weight; `mix`: the weights of the layers whose sum is read. With `bf16`
-    linear maps compute in it; weights, norms and the metric stay in float32 and float64.
+    `lora`: low-rank changes of every linear map of the last `blocks` blocks in use (0: of all);
+    `last`: all weights of the last `blocks` (0: 2); `all`: every weight; `mix`: the weights of the
+    layers whose sum is read. With `bf16` linear maps compute in it; weights, norms and the metric
+    stay in float32 and float64.
     """
 
     name: str = "lora"
@@ -44,12 +46,15 @@ class Method:
         if self.name not in METHODS:
             raise InvalidSetting(f"method takes {', '.join(METHODS)}, got {self.name!r}")
         if self.rank < 1 or self.blocks < 0:
-            raise InvalidSetting(f"rank {self.rank} must be 1 or more, blocks {self.blocks} 0 (all) or more")
+            raise InvalidSetting(
+                f"rank {self.rank} must be 1 or more, blocks {self.blocks} 0 (all) or more"
+            )
         if self.precision not in ("fp32", "bf16"):
             raise InvalidSetting(f"tuning takes precision fp32 or bf16, got {self.precision!r}")
         if self.precision == "bf16" and not packable(torch.bfloat16):
             raise InvalidSetting(
-                "precision bf16: this processor has no bf16 kernels, training would be slower: use fp32"
+                "precision bf16: this processor has no bf16 kernels, training would be slower: use "
+                "fp32"
             )
 
     def first(self, top: int) -> int:
@@ -64,7 +69,9 @@ class Blocks:
 
     def __init__(self, body: Body, top: int, method: Method, seed: int) -> None:
         if not 1 <= top <= body.depth:
-            raise InvalidSetting(f"layer {top} cannot be tuned: this model has blocks 1 to {body.depth}")
+            raise InvalidSetting(
+                f"layer {top} cannot be tuned: this model has blocks 1 to {body.depth}"
+            )
         self.body, self.top, self.method, self.first = body, top, method, method.first(top)
         self._family = FAMILIES[body.kind]
         self._weights: dict[str, Tensor] = {
@@ -72,7 +79,9 @@ class Blocks:
             for name, tensor in body.tensors.items()
         }
         if method.name == "all":
-            self._weights[WORDS] = nn.Parameter(body.words(torch.arange(body.settings["vocab_size"])).clone())
+            self._weights[WORDS] = nn.Parameter(
+                body.words(torch.arange(body.settings["vocab_size"])).clone()
+            )
         self._low = self._low_rank(seed) if method.name == "lora" else {}
         self._logits = nn.Parameter(_START * F.one_hot(torch.tensor(top), top + 1).float())
         self._relative = body.relative(body.settings["max_position_embeddings"])
@@ -96,7 +105,10 @@ class Blocks:
                 start = torch.empty(self.method.rank, inputs).uniform_(
                     -(inputs**-0.5), inputs**-0.5, generator=generator
                 )
-                low_rank[name] = nn.Parameter(start), nn.Parameter(torch.zeros(outputs, self.method.rank))
+                low_rank[name] = (
+                    nn.Parameter(start),
+                    nn.Parameter(torch.zeros(outputs, self.method.rank)),
+                )
         return low_rank
 
     def _name(self, block: int, part: int) -> str:
@@ -107,14 +119,20 @@ class Blocks:
         """The trained parameters."""
         if self.method.name == "mix":
             return [self._logits]
-        full_weights = [weight for weight in self._weights.values() if isinstance(weight, nn.Parameter)]
+        full_weights = [
+            weight for weight in self._weights.values() if isinstance(weight, nn.Parameter)
+        ]
         return [*full_weights, *(factor for pair in self._low.values() for factor in pair)]
 
     def adapter_tensors(self) -> dict[str, Tensor]:
         """Return the tensors of an adapter, as `encode.adapter` reads them."""
         if self.method.name == "mix":
             return {MIX: self._mix().detach()}
-        tensors = {name: weight.detach() for name, weight in self._weights.items() if isinstance(weight, nn.Parameter)}
+        tensors = {
+            name: weight.detach()
+            for name, weight in self._weights.items()
+            if isinstance(weight, nn.Parameter)
+        }
         for name, (inwards, outwards) in self._low.items():
             tensors[f"{name}.weight{OUT}"] = SCALE * outwards.detach()
             tensors[f"{name}.weight{IN}"] = inwards.detach()
@@ -124,7 +142,9 @@ class Blocks:
         return torch.softmax(self._logits, 0)
 
     def embed(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Return ``LN(word + type + position)`` of pieces and their positions [pieces] -> [pieces, d]."""
+        """Return ``LN(word + type + position)`` of pieces and their positions [pieces] -> [pieces,
+        d].
+        """
         w = self._weights
         h = F.embedding(ids, w[WORDS]) if WORDS in w else self.body.words(ids)
         types = w.get("embeddings.token_type_embeddings.weight")
@@ -135,13 +155,17 @@ class Blocks:
         return self._linear(h, "embeddings_project") if "embeddings_project.weight" in w else h
 
     def run(self, h: Tensor, lengths: Sequence[int]) -> Mapping[int, Tensor]:
-        """Return the layers from `first` on, by number, given ``h [pieces, d]``, the layer `first` of all texts."""
+        """Return the layers from `first` on, by number, given ``h [pieces, d]``, the layer `first`
+        of all texts.
+        """
         longest = max(lengths)
         starts = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         place = torch.arange(longest)
         absent = place >= torch.tensor(lengths)[:, None]
         rows = (starts[:, None] + place).masked_fill(absent, 0)
-        bias = torch.zeros(len(lengths), 1, 1, longest).masked_fill(absent[:, None, None], -torch.inf)
+        bias = torch.zeros(len(lengths), 1, 1, longest).masked_fill(
+            absent[:, None, None], -torch.inf
+        )
         if self._relative is not None:
             bias = bias + self._relative[..., :longest, :longest]
         layers = {self.first: h}
@@ -154,8 +178,12 @@ class Blocks:
         return layers
 
     def _run(self, block: int, h: Tensor, rows: Tensor, bias: Tensor, present: Tensor) -> Tensor:
-        """Run one block: h [pieces, d] with the rows [texts, longest] of the pieces of each text -> [pieces, d]."""
-        query, key, value, out, norm, up, down, norm_out = (self._name(block, part) for part in range(8))
+        """Run one block: h [pieces, d] with the rows [texts, longest] of the pieces of each text ->
+        [pieces, d].
+        """
+        query, key, value, out, norm, up, down, norm_out = (
+            self._name(block, part) for part in range(8)
+        )
         heads = self.body.settings["num_attention_heads"]
         texts, longest = rows.shape
 
@@ -163,14 +191,18 @@ class Blocks:
             flat = self._linear(h, name)[rows.reshape(-1)]
             return flat.view(texts, longest, heads, -1).transpose(1, 2)
 
-        mixed = F.scaled_dot_product_attention(shared(query), shared(key), shared(value), attn_mask=bias)
+        mixed = F.scaled_dot_product_attention(
+            shared(query), shared(key), shared(value), attn_mask=bias
+        )
         context = mixed.transpose(1, 2).reshape(texts, longest, -1)[present]
         h = self._norm(h + self._linear(context, out), norm)
         inner = ACTIVATIONS[self.body.settings["hidden_act"]](self._linear(h, up))
         return self._norm(h + self._linear(inner, down), norm_out)
 
     def _linear(self, x: Tensor, name: str) -> Tensor:
-        """Return ``x (W + s B A)ᵀ + b``, in bf16 if requested (attention stays in float32, which is faster)."""
+        """Return ``x (W + s B A)ᵀ + b``, in bf16 if requested (attention stays in float32, which is
+        faster).
+        """
         with torch.autocast("cpu", torch.bfloat16, enabled=self.method.precision == "bf16"):
             y = F.linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
             if name in self._low:

@@ -33,11 +33,14 @@ def card_text(card: Mapping[str, Any]) -> str:
         if affine
         else ""
     )
-    tried = {kind for kind in KINDS for source in [*card["learned_from"], held] if kind in source["data"]}
+    tried = {
+        kind for kind in KINDS for source in [*card["learned_from"], held] if kind in source["data"]
+    }
     return (
         f"# An adapter for {base['name']}\n\n"
         f"Tuned through `{card['metric']}` at layer(s) {', '.join(map(str, card['layers']))}: "
-        f"{methods[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s on {card['threads']} "
+        f"{methods[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s on "
+        f"{card['threads']} "
         f"thread(s), {card['memory'] / 2**30:.1f} GB. "
         f"Base weights sha256 `{base['weights']}`.\n\n"
         f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
@@ -53,16 +56,23 @@ def card_text(card: Mapping[str, Any]) -> str:
 
 
 def _overlap(card: Mapping[str, Any]) -> str:
-    """Return a sentence on texts that are both held out and learned from, and on judgements left out to avoid it."""
+    """Return a sentence on texts that are both held out and learned from, and on judgements left
+    out to avoid it.
+    """
     if "texts_also_learned" not in card["held_out"]:
         return (
-            "Texts of the held-out part may have been learned from: this adapter was made before they were kept apart."
+            "Texts of the held-out part may have been learned from: this adapter was made "
+            "before they were kept apart."
         )
     left_out = ", ".join(
-        f"{lesson['left_out']:,} of {lesson['data']}" for lesson in card["learned_from"] if lesson["left_out"]
+        f"{lesson['left_out']:,} of {lesson['data']}"
+        for lesson in card["learned_from"]
+        if lesson["left_out"]
     )
-    return f"Of its sources, references and outputs, {card['held_out']['texts_also_learned']:,} were learned from" + (
-        f"; judgements that share one were left out: {left_out}." if left_out else "."
+    return (
+        f"Of its sources, references and outputs, {card['held_out']['texts_also_learned']:,} were "
+        f"learned from"
+        + (f"; judgements that share one were left out: {left_out}." if left_out else ".")
     )
 
 
@@ -73,7 +83,9 @@ def command(plan: Mapping[str, Any]) -> str:
         kind = "" if lesson["objective"] == "auto" else f"{lesson['objective']}:"
         options = ",".join("=".join(option) for option in lesson["options"])
         times = "" if lesson["weight"] == 1 else f"*{lesson['weight']:g}"
-        lessons.append(f"--train '{kind}{lesson['data']}{f'({options})' if options else ''}{times}'")
+        lessons.append(
+            f"--train '{kind}{lesson['data']}{f'({options})' if options else ''}{times}'"
+        )
     method, schedule, teacher = plan["method"], plan["schedule"], plan["teacher"]
     options_by_name = {
         "--pairs": ",".join(plan["pairs"] or ()), "--dev": plan["dev"], "--model": plan["model"],
@@ -84,9 +96,21 @@ def command(plan: Mapping[str, Any]) -> str:
         "--epochs": schedule["epochs"], "--batch": schedule["batch"], "--rate": schedule["rate"],
         "--seed": schedule["seed"],
     }  # fmt: skip
-    option_texts = [f"{name} '{value}'" for name, value in options_by_name.items() if value not in (None, "")]
+    option_texts = [
+        f"{name} '{value}'" for name, value in options_by_name.items() if value not in (None, "")
+    ]
     settings = [f"--set '{setting}'" for setting in plan["settings"]]
-    return " ".join(["monge tune", plan["metric"], *lessons, "--data DIR", *option_texts, *settings, "-o ADAPTER"])
+    return " ".join(
+        [
+            "monge tune",
+            plan["metric"],
+            *lessons,
+            "--data DIR",
+            *option_texts,
+            *settings,
+            "-o ADAPTER",
+        ]
+    )
 
 
 def curve_svg(points: Sequence[Mapping[str, Any]]) -> str:

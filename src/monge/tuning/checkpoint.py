@@ -27,7 +27,9 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 def check_output(output: str | Path) -> tuple[Path, Path]:
-    """Return the paths of the adapter and of the unfinished run beside it; raise if they cannot be written."""
+    """Return the paths of the adapter and of the unfinished run beside it; raise if they cannot be
+    written.
+    """
     folder = Path(output).resolve()
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{output} exists already: choose another -o, or remove it")
@@ -49,7 +51,9 @@ def clear(folder: Path) -> None:
 
 
 def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
-    """Write what resuming needs: weights, best weights, the optimizer's moments, the curve, the plan."""
+    """Write what resuming needs: weights, best weights, the optimizer's moments, the curve, the
+    plan.
+    """
     from safetensors.torch import save_file
 
     state, tensors = loop.state, {}
@@ -72,11 +76,15 @@ def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
 
 def _moments(loop: Loop, k: int) -> dict[str, Tensor]:
     moments: dict[str, Tensor] = loop.optimizer.state.get(loop.learned_parameters[k], {})
-    return {name: torch.as_tensor(moments[name]).contiguous() for name in _MOMENTS if name in moments}
+    return {
+        name: torch.as_tensor(moments[name]).contiguous() for name in _MOMENTS if name in moments
+    }
 
 
 def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
-    """Load a checkpoint into a run; return False if there is none, raise if it is of another plan."""
+    """Load a checkpoint into a run; return False if there is none, raise if it is of another
+    plan.
+    """
     from safetensors import SafetensorError, safe_open
 
     path = folder / _FILE
@@ -85,13 +93,17 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
     try:
         with safe_open(path, "pt") as file:
             facts = json.loads((file.metadata() or {})["monge"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+            # no mapping
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise UsageError(f"{path}: not a checkpoint that can be gone on with ({error}): remove it") from None
+        raise UsageError(
+            f"{path}: not a checkpoint that can be gone on with ({error}): remove it"
+        ) from None
     changed = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
     if changed == CONTENT:
         raise UsageError(
-            f"{folder}: an unfinished run that learned from other data: give the same data, --fresh, or another -o"
+            f"{folder}: an unfinished run that learned from other data: give the same data, "
+            f"--fresh, or another -o"
         )
     if changed is not None:
         raise UsageError(
@@ -103,7 +115,11 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
     loop.state = State(
         step=facts["step"],
         curve=facts["curve"],
-        best={name.removeprefix("best."): value for name, value in tensors.items() if name.startswith("best.")},
+        best={
+            name.removeprefix("best."): value
+            for name, value in tensors.items()
+            if name.startswith("best.")
+        },
         best_value=facts["best_value"],
         since_best=facts["since_best"],
     )
@@ -115,6 +131,8 @@ def _load_tensors(loop: Loop, tensors: Mapping[str, Tensor]) -> None:
     with torch.no_grad():
         for k, parameter in enumerate(parameters):
             parameter.copy_(tensors[f"now.{k}"])
-            moments = {name: tensors[f"{name}.{k}"] for name in _MOMENTS if f"{name}.{k}" in tensors}
+            moments = {
+                name: tensors[f"{name}.{k}"] for name in _MOMENTS if f"{name}.{k}" in tensors
+            }
             if moments:
                 loop.optimizer.state[parameter] = moments

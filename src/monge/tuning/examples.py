@@ -1,4 +1,6 @@
-"""Training data: judged segments with standardised scores, rankings of segments, labelled pairs of sentences."""
+"""Training data: judged segments with standardised scores, rankings of segments, labelled pairs of
+sentences.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,11 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True)
 class Examples:
-    """Judged segments: `targets` [n], one per segment, or `better` [p, 2], places of a better and a worse segment.
+    """Judged segments: `targets` [n], one per segment, or `better` [p, 2], places of a better and a
+    worse segment.
 
-    `groups` [n] is the group of each segment; agreement is the mean over groups. `unit` [n] is the cosine of each
-    grade, if cosines are learned.
+    `groups` [n] is the group of each segment; agreement is the mean over groups. `unit` [n] is the
+    cosine of each grade, if cosines are learned.
     """
 
     name: str
@@ -68,25 +71,39 @@ def judged_examples(
     cosines: Mapping[float, float] | None = None,
     **options: str | int | bool,
 ) -> Examples:
-    """Read the judgements of a data set, or of several joined by +; scores are standardised by group.
+    """Read the judgements of a data set, or of several joined by +; scores are standardised by
+    group.
 
-    `cosines`: the cosine of each grade; an empty table maps the ends of the scale to 0 and 1; None if no cosine is
-    learned. `options`: human column, version of the text, switches of the data sets.
+    `cosines`: the cosine of each grade; an empty table maps the ends of the scale to 0 and 1; None
+    if no cosine is learned. `options`: human column, version of the text, switches of the data
+    sets.
     """
-    datasets = [open_dataset(dataset_name, data, pairs=pairs, **options) for dataset_name in name.split("+")]  # type: ignore[arg-type]
+    datasets = [
+        open_dataset(dataset_name, data, pairs=pairs, **options)  # type: ignore[arg-type]
+        for dataset_name in name.split("+")
+    ]
     kinds = {dataset.kind for dataset in datasets}
     if len(kinds) > 1 or "systems" in kinds:
-        raise InvalidSetting(f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from together")
-    by_group = [_group_examples(dataset, group, cosines) for dataset in datasets for group in dataset.groups]
+        raise InvalidSetting(
+            f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from "
+            f"together"
+        )
+    by_group = [
+        _group_examples(dataset, group, cosines) for dataset in datasets for group in dataset.groups
+    ]
     rows = tuple(row for examples in by_group for row in examples.rows)
     groups = tuple(group for examples in by_group for group in examples.groups)
     licence = "; ".join(dict.fromkeys(dataset.licence for dataset in datasets if dataset.licence))
     if kinds == {"scores"}:
-        targets = np.concatenate([examples.targets for examples in by_group if examples.targets is not None])
+        targets = np.concatenate(
+            [examples.targets for examples in by_group if examples.targets is not None]
+        )
         unit = (
             None
             if cosines is None
-            else np.concatenate([examples.unit for examples in by_group if examples.unit is not None])
+            else np.concatenate(
+                [examples.unit for examples in by_group if examples.unit is not None]
+            )
         )
         return Examples(name, rows, groups, targets=targets, unit=unit, licence=licence)
     starts = np.cumsum([0, *(len(examples.rows) for examples in by_group)])
@@ -102,7 +119,8 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
     group, label = dataset.groups[name], f"{dataset.dataset}/{name}"
     if not all(row.references for row in group.segments):
         raise InvalidSetting(
-            f"{label} has no references, only sources: tuning learns from outputs that were judged beside a reference, "
+            f"{label} has no references, only sources: tuning learns from outputs that were judged "
+            f"beside a reference, "
             "such as those of wmt15, wmt16, stsb or a table with a column reference"
         )
     groups = (label,) * len(group.segments)
@@ -118,18 +136,23 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
 
 
 def _cosines(dataset: Judged, scores: Array, cosines: Mapping[float, float], label: str) -> Array:
-    """Return the cosine of each human score: by a table, or 0 for the worst end of the scale and 1 for the best.
+    """Return the cosine of each human score: by a table, or 0 for the worst end of the scale and 1
+    for the best.
 
-    The scale is the declared one; without one it is 0 to 1 if all scores lie in it, else the range of the scores.
+    The scale is the declared one; without one it is 0 to 1 if all scores lie in it, else the range
+    of the scores.
     """
     if cosines:
         return look_up_grades(scores, cosines, label)
     low, high = dataset.human_range
-    all_scores = np.concatenate([group.scores for group in dataset.groups.values() if group.scores is not None])
+    all_scores = np.concatenate(
+        [group.scores for group in dataset.groups.values() if group.scores is not None]
+    )
     if all_scores.min() < low or all_scores.max() > high:
         if dataset.human_range != (0.0, 1.0) or dataset.switches["human_range"]:
             raise DataError(
-                f"{label}: human scores from {all_scores.min():g} to {all_scores.max():g} lie outside the declared "
+                f"{label}: human scores from {all_scores.min():g} to {all_scores.max():g} lie "
+                f"outside the declared "
                 f"range {low:g}/{high:g}: declare the range they have (human_range=LOW/HIGH)"
             )
         low, high = float(all_scores.min()), float(all_scores.max())
@@ -143,7 +166,8 @@ def standardise(scores: Array, name: str) -> Array:
     spread = float(values.std())
     if not np.isfinite(values).all() or spread < 1e-9:
         raise DataError(
-            f"{name}: its {len(values)} human scores are {'not all numbers' if spread >= 1e-9 else 'all the same'}: "
+            f"{name}: its {len(values)} human scores are "
+            f"{'not all numbers' if spread >= 1e-9 else 'all the same'}: "
             "is this the right column (--human)?"
         )
     z_scores: Array = (values - values.mean()) / spread
@@ -152,7 +176,9 @@ def standardise(scores: Array, name: str) -> Array:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in `LABELS`."""
+    """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in
+    `LABELS`.
+    """
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -164,11 +190,15 @@ class Labelled:
 
     def select(self, places: Sequence[int]) -> Labelled:
         """Return the pairs at some places."""
-        return replace(self, pairs=tuple(self.pairs[k] for k in places), values=self.values[list(places)])
+        return replace(
+            self, pairs=tuple(self.pairs[k] for k in places), values=self.values[list(places)]
+        )
 
 
 def content_digest(lesson: Examples | Labelled) -> str:
-    """Return a digest of every text and number of a lesson, which does not depend on where its files are."""
+    """Return a digest of every text and number of a lesson, which does not depend on where its
+    files are.
+    """
     digest = hashlib.sha256(type(lesson).__name__.encode())
     arrays: list[Array | Places | None]
     if isinstance(lesson, Labelled):
@@ -188,14 +218,18 @@ def look_up_grades(values: Array, grades: Mapping[float, float], name: str) -> A
     """Return the value of each grade in a table; raise for a grade that is not in it."""
     wrong = next((value for value in values.tolist() if value not in grades), None)
     if wrong is not None:
-        raise DataError(f"{name}: grade {wrong:g}; grades: {', '.join(f'{grade:g}' for grade in grades)}")
+        raise DataError(
+            f"{name}: grade {wrong:g}; grades: {', '.join(f'{grade:g}' for grade in grades)}"
+        )
     return np.array([grades[value] for value in values.tolist()])
 
 
 def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None) -> Labelled:
-    """Read lines `first TAB second TAB label`, with an id before them as in Opusparcus, or a table of SICK.
+    """Read lines `first TAB second TAB label`, with an id before them as in Opusparcus, or a table
+    of SICK.
 
-    A label is one of `LABELS` (SICK: columns sentence_A, sentence_B, entailment_*), or with `grades` one of those.
+    A label is one of `LABELS` (SICK: columns sentence_A, sentence_B, entailment_*), or with
+    `grades` one of those.
     """
     label_values = (
         {f"{grade:g}": value for grade, value in grades.items()}
@@ -207,19 +241,26 @@ def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None)
     for number, line in enumerate(TextFile(path), start=1):
         cells = line.split("\t")
         if number == 1 and "sentence_A" in cells:
-            label_column = next((k for k, cell in enumerate(cells) if cell.startswith("entailment")), None)
+            label_column = next(
+                (k for k, cell in enumerate(cells) if cell.startswith("entailment")), None
+            )
             if label_column is None:
-                raise DataError(f"{path}, line 1: no column entailment_judgment (columns: {', '.join(cells)})")
+                raise DataError(
+                    f"{path}, line 1: no column entailment_judgment (columns: {', '.join(cells)})"
+                )
             columns = cells.index("sentence_A"), cells.index("sentence_B"), label_column
             continue
         if columns is None and len(cells) not in (3, 4):
             raise DataError(
-                f"{path}, line {number}: {len(cells)} column(s), wanted two sentences and a label, tabs between"
+                f"{path}, line {number}: {len(cells)} column(s), wanted two sentences and a label, "
+                f"tabs between"
             )
         first, second, label = (cells[k] for k in columns) if columns else cells[-3:]
         plain = _plain(label)
         if plain not in label_values:
-            raise DataError(f"{path}, line {number}: label {label!r}; labels: {', '.join(label_values)}")
+            raise DataError(
+                f"{path}, line {number}: label {label!r}; labels: {', '.join(label_values)}"
+            )
         pairs.append((first, second))
         values.append(label_values[plain])
     if not pairs:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 PIECES = 4096
 """Pieces per batch that goes through the model."""
 KEPT_BYTES = 4 << 30
-"""Most bytes of cached vectors below the first trained block; what does not fit is computed again."""
+"""Most bytes of cached vectors below the first trained block; what does not fit is computed
+again.
+"""
 _Ids = tuple[int, ...]
 
 
@@ -38,10 +40,15 @@ class Learner(TransformerEncoder):
         self.files: ModelFiles = files
         body = read_body(files)
         if body is None:
-            raise InvalidSetting(f"{files.name} cannot be tuned: its family is not among those that monge runs itself")
+            raise InvalidSetting(
+                f"{files.name} cannot be tuned: its family is not among those that monge runs "
+                f"itself"
+            )
         self._body = body
         self._blocks: Blocks | None = None
-        self._below: dict[_Ids, Tensor] = {}  # vectors of the layer below the first block that learns
+        self._below: dict[
+            _Ids, Tensor
+        ] = {}  # vectors of the layer below the first block that learns
         self._room = KEPT_BYTES
 
     def begin(self, top: int, method: Method, seed: int) -> None:
@@ -60,7 +67,9 @@ class Learner(TransformerEncoder):
         return self.blocks.parameters
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return a float32 tensor [total pieces, d] per requested layer, texts concatenated, with gradients."""
+        """Return a float32 tensor [total pieces, d] per requested layer, texts concatenated, with
+        gradients.
+        """
         if self._blocks is None:
             return super().hidden(ids, layers)
         texts = [tuple(text) for text in ids]
@@ -71,32 +80,46 @@ class Learner(TransformerEncoder):
         return [by_layer[layer] for layer in layers]
 
     def _start(self, texts: Sequence[_Ids]) -> Tensor:
-        """Return the layer below the first trained block, texts concatenated; cached if blocks were run for it."""
+        """Return the layer below the first trained block, texts concatenated; cached if blocks were
+        run for it.
+        """
         if self.blocks.first == 0:
             flat = torch.tensor([i for text in texts for i in text])
-            return self.blocks.embed(flat, torch.cat([position_ids(text, self._body.pad) for text in texts]))
+            return self.blocks.embed(
+                flat, torch.cat([position_ids(text, self._body.pad) for text in texts])
+            )
         new = [text for text in dict.fromkeys(texts) if text not in self._below]
         computed: dict[_Ids, Tensor] = {}
         for batch in make_batches(new, PIECES):
             h = super().hidden(batch, [self.blocks.first])[0].clone()
             computed.update(
-                zip(batch, (vectors.clone() for vectors in torch.split(h, [len(text) for text in batch])), strict=True)
+                zip(
+                    batch,
+                    (vectors.clone() for vectors in torch.split(h, [len(text) for text in batch])),
+                    strict=True,
+                )
             )
         for text, vectors in computed.items():
             if self._room > 0:
                 self._below[text] = vectors
                 self._room -= vectors.nbytes
-        return torch.cat([self._below[text] if text in self._below else computed[text] for text in texts])
+        return torch.cat(
+            [self._below[text] if text in self._below else computed[text] for text in texts]
+        )
 
 
 class LiveEncoding:
-    """The encoding of a window while a model learns: it caches the pieces of texts, but no vectors."""
+    """The encoding of a window while a model learns: it caches the pieces of texts, but no
+    vectors.
+    """
 
     def __init__(self, encoder: Encoder, request: Request) -> None:
         self._encoder, self._request = encoder, request
         self._pieces: dict[str, Tokens] = {}
 
-    def read(self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None) -> Read:
+    def read(
+        self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None
+    ) -> Read:
         """Return pieces and vectors of distinct texts, with gradients."""
         new = [text for text in texts if text not in self._pieces]
         self._pieces.update(zip(new, reader.read(new), strict=True) if new else ())
@@ -107,7 +130,10 @@ class LiveEncoding:
             hidden = dict(zip(layers, self._encoder.hidden(batch, layers), strict=True))
             split = torch.split(pool_layers(hidden, self._request), [len(ids) for ids in batch])
             vectors_of_ids.update(zip(batch, split, strict=True))
-        return {text: (self._pieces[text], {self._request: vectors_of_ids[self._pieces[text].ids]}) for text in texts}
+        return {
+            text: (self._pieces[text], {self._request: vectors_of_ids[self._pieces[text].ids]})
+            for text in texts
+        }
 
     def size(self, text: str, reader: Reader) -> int:
         """Return the number of pieces of a text."""
@@ -120,6 +146,8 @@ def sentence_vectors(metric: TransportMetric, live: LiveEncoding, texts: Sequenc
     """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
     means = {}
     for text, (tokens, vectors) in live.read(list(dict.fromkeys(texts)), metric.reader).items():
-        inner = [k for k, special in enumerate(tokens.special) if not special] or list(range(len(tokens.ids)))
+        inner = [k for k, special in enumerate(tokens.special) if not special] or list(
+            range(len(tokens.ids))
+        )
         means[text] = vectors[metric.request][inner].mean(0)
     return torch.stack([means[text] for text in texts])

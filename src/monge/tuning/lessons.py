@@ -28,13 +28,14 @@ GRADES: Mapping[str, Mapping[float, float]] = {
 class Lesson:
     """An objective, its training data, and its weight.
 
-    Attributes:
-        data: The names of data sets joined by +, or a file of labelled pairs of sentences.
-        objective: One of `objectives.OBJECTIVES`; `auto` is `score` for scores, `rank` for rankings.
-        weight: The factor of its loss.
-        options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random), `batch` (judgements per
-            step), `teacher` (the group whose texts the teacher reads instead, such as en), `neighbours` (the number of
-            nearest texts, by the teacher's vectors, that each text is paired with), or a switch of the data set.
+    Attributes: data: The names of data sets joined by +, or a file of labelled pairs of sentences.
+        objective: One of `objectives.OBJECTIVES`; `auto` is `score` for scores, `rank` for
+        rankings. weight: The factor of its loss. options: `pairs`, `human`, `text`, `sample` (the
+        number of judgements, drawn at random), `batch` (judgements per
+            step), `teacher` (the group whose texts the teacher reads instead, such as en),
+            `neighbours` (the number of
+            nearest texts, by the teacher's vectors, that each text is paired with), or a switch of
+            the data set.
     """
 
     data: str
@@ -70,7 +71,9 @@ class Lesson:
     def _count(self, name: str, least: int) -> int | None:
         text = dict(self.options).get(name)
         if text is not None and (not text.isdigit() or int(text) < least):
-            raise InvalidSetting(f"{self.data}: {name} takes a number, {least} or more, got {text!r}")
+            raise InvalidSetting(
+                f"{self.data}: {name} takes a number, {least} or more, got {text!r}"
+            )
         return None if text is None else int(text)
 
     @classmethod
@@ -83,7 +86,9 @@ class Lesson:
             weight = 0.0
         if match is None or weight <= 0:
             raise InvalidSetting(f"--train takes {_FORM}, got {text!r}")
-        parts = [part.partition("=") for part in (match["options"] or "").split(",") if part.strip()]
+        parts = [
+            part.partition("=") for part in (match["options"] or "").split(",") if part.strip()
+        ]
         wrong = next(("".join(part) for part in parts if not part[1]), None)
         if wrong is not None:
             raise InvalidSetting(f"{text}: an option is NAME=VALUE, got {wrong!r}")
@@ -108,16 +113,25 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     kind = lesson.objective
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
-    of_teacher = next((name for name, _ in lesson.options if name in ("teacher", "neighbours")), None)
+    of_teacher = next(
+        (name for name, _ in lesson.options if name in ("teacher", "neighbours")), None
+    )
     if of_teacher is not None and kind != "distil":
-        raise InvalidSetting(f"{lesson.data}: the option {of_teacher} says what a teacher reads: only distil has one")
+        raise InvalidSetting(
+            f"{lesson.data}: the option {of_teacher} says what a teacher reads: only distil has one"
+        )
     if Path(lesson.data).is_file():
         return _from_file(lesson, location)
     if kind == "nli":
-        raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
+        raise InvalidSetting(
+            f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}"
+        )
     options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
     pairs = options.pop("pairs").split("/") if "pairs" in options else location.pairs
-    switches = {name: value if name in ("human", "text") else _switch(value) for name, value in options.items()}
+    switches = {
+        name: value if name in ("human", "text") else _switch(value)
+        for name, value in options.items()
+    }
     dataset_options = {"human": location.human, "text": location.text, **switches}
     cosines = location.grades if kind == "paraphrase" else None
     examples = judged_examples(
@@ -128,23 +142,33 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         **{k: v for k, v in dataset_options.items() if v is not None},
     )
     if lesson.sample is not None:
-        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))[: lesson.sample]
+        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))[
+            : lesson.sample
+        ]
         examples = examples.select(sorted(order.tolist()))
     if kind == "paraphrase" and examples.unit is None:
-        raise InvalidSetting(f"{lesson.data} has rankings: the objective paraphrase learns from grades")
+        raise InvalidSetting(
+            f"{lesson.data} has rankings: the objective paraphrase learns from grades"
+        )
     return examples
 
 
 def _switch(value: str) -> str | int | bool:
-    """Parse the value of a switch of a data set, as `--switch` does: true, false, a whole number, or a text."""
-    return value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
+    """Parse the value of a switch of a data set, as `--switch` does: true, false, a whole number,
+    or a text.
+    """
+    return (
+        value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
+    )
 
 
 def _from_file(lesson: Lesson, location: DataLocation) -> Labelled:
     if lesson.objective not in ("nli", "paraphrase"):
         raise InvalidSetting(
-            f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} (labels) or "
-            f"paraphrase:{lesson.data} (grades); judgements of texts go by --train table --data {lesson.data}"
+            f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} "
+            f"(labels) or "
+            f"paraphrase:{lesson.data} (grades); judgements of texts go by --train table --data "
+            f"{lesson.data}"
         )
     if lesson.objective == "nli":
         return read_labelled(lesson.data)
@@ -159,10 +183,13 @@ def read_grades(table: str | None) -> Mapping[float, float]:
         return GRADES[table]
     try:
         cosines = {
-            float(grade): float(cosine) for grade, _, cosine in (part.partition("=") for part in table.split(","))
+            float(grade): float(cosine)
+            for grade, _, cosine in (part.partition("=") for part in table.split(","))
         }
     except ValueError:
-        raise InvalidSetting(f"--grades takes {', '.join(GRADES)} or GRADE=COSINE,…, got {table!r}") from None
+        raise InvalidSetting(
+            f"--grades takes {', '.join(GRADES)} or GRADE=COSINE,…, got {table!r}"
+        ) from None
     wrong = next((value for value in cosines.values() if not -1 <= value <= 1), None)
     if wrong is not None:
         raise DataError(f"--grades: a cosine lies between -1 and 1, got {wrong:g}")

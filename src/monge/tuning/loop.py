@@ -1,7 +1,8 @@
-"""The training loop: batches of similar length, warm-up and decay, clipping, best weights by held-out agreement.
+"""The training loop: batches of similar length, warm-up and decay, clipping, best weights by
+held-out agreement.
 
-All random numbers depend only on the seed and the epoch, so a run that was killed and resumed ends with the weights of
-one that was not.
+All random numbers depend only on the seed and the epoch, so a run that was killed and resumed ends
+with the weights of one that was not.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from monge.errors import DataError, InvalidSetting
 from monge.tuning.objectives import Judge, TuningObjective
 
 CHUNK = 16
-"""Number of batches whose judgements are sorted by length together, so that there is little padding."""
+"""Number of batches whose judgements are sorted by length together, so that there is little
+padding.
+"""
 
 NAMED_JUDGEMENTS = 3
 """Number of judgements that an error message names."""
@@ -27,9 +30,11 @@ NAMED_JUDGEMENTS = 3
 
 @dataclass(frozen=True)
 class Schedule:
-    """Epochs over the first objective, batch size, learning rates, warm-up, weight decay, clipping, patience.
+    """Epochs over the first objective, batch size, learning rates, warm-up, weight decay, clipping,
+    patience.
 
-    `checks`: measurements of agreement per epoch; `patience`: checks without a gain after which the run ends.
+    `checks`: measurements of agreement per epoch; `patience`: checks without a gain after which the
+    run ends.
     """
 
     epochs: int = 3
@@ -48,13 +53,16 @@ class Schedule:
             raise InvalidSetting("epochs, checks and patience must be 1 or more, a batch 2 or more")
         if not (0 < self.rate < 1 and 0 <= self.warm_up < 1 and self.clip > 0):
             raise InvalidSetting(
-                f"rate {self.rate:g} and warm-up {self.warm_up:g} must lie between 0 and 1, clip above 0"
+                f"rate {self.rate:g} and warm-up {self.warm_up:g} must lie between 0 and 1, clip "
+                f"above 0"
             )
 
 
 @dataclass
 class State:
-    """The state of a run: steps done, the curve so far, the best weights; all of it goes into a checkpoint."""
+    """The state of a run: steps done, the curve so far, the best weights; all of it goes into a
+    checkpoint.
+    """
 
     step: int = 0
     curve: list[dict[str, float | None]] = field(default_factory=list)
@@ -65,7 +73,9 @@ class State:
 
 @dataclass(frozen=True)
 class Told:
-    """The progress of a run: steps done, total steps, the loss, the last agreement, estimated seconds left."""
+    """The progress of a run: steps done, total steps, the loss, the last agreement, estimated
+    seconds left.
+    """
 
     step: int
     steps: int
@@ -85,7 +95,9 @@ class Loop:
         schedule: Schedule,
         batches: Sequence[int] = (),
     ) -> None:
-        """Make the optimizer; `batches` are the judgements per step of each objective, by default `schedule.batch`."""
+        """Make the optimizer; `batches` are the judgements per step of each objective, by default
+        `schedule.batch`.
+        """
         self.objectives, self.judge, self.schedule = list(objectives), judge, schedule
         self._sizes = list(batches) or [schedule.batch] * len(self.objectives)
         self._parameters = list(parameters)
@@ -99,7 +111,9 @@ class Loop:
         self.steps_per_epoch = batch_count(len(objectives[0]), self._sizes[0])
         self.steps = self.steps_per_epoch * schedule.epochs
         self.state = State()
-        self._epoch_batches: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
+        self._epoch_batches: dict[
+            int, tuple[int, list[list[int]]]
+        ] = {}  # objective -> an epoch, and its batches
 
     @property
     def learned_parameters(self) -> list[nn.Parameter]:
@@ -112,9 +126,11 @@ class Loop:
         keep: Callable[[State], None] = lambda _: None,
         watch: Callable[[Told], None] = lambda _: None,
     ) -> State:
-        """Train to the end, or until agreement has not risen for `patience` checks; then restore the best weights.
+        """Train to the end, or until agreement has not risen for `patience` checks; then restore
+        the best weights.
 
-        `agreement` measures the current model on held-out judgements; `keep` is called after each check.
+        `agreement` measures the current model on held-out judgements; `keep` is called after each
+        check.
         """
         state, check_interval = self.state, max(1, self.steps_per_epoch // self.schedule.checks)
         began, done = time.monotonic(), state.step
@@ -129,7 +145,15 @@ class Loop:
             spent = (time.monotonic() - began) / (state.step - done)
             last_check = state.curve[-1] if state.curve else {"agreement": None, "loss": None}
             loss = float(np.mean(losses)) if losses else last_check["loss"]
-            watch(Told(state.step, self.steps, loss, last_check["agreement"], spent * (self.steps - state.step)))
+            watch(
+                Told(
+                    state.step,
+                    self.steps,
+                    loss,
+                    last_check["agreement"],
+                    spent * (self.steps - state.step),
+                )
+            )
         with torch.no_grad():
             for k, parameter in enumerate(self.learned_parameters):
                 parameter.copy_(state.best[str(k)])
@@ -154,7 +178,10 @@ class Loop:
         state.curve.append({"step": state.step, "loss": loss, "agreement": value})
         if value > state.best_value:
             state.best_value, state.since_best = value, 0
-            state.best = {str(k): parameter.detach().clone() for k, parameter in enumerate(self.learned_parameters)}
+            state.best = {
+                str(k): parameter.detach().clone()
+                for k, parameter in enumerate(self.learned_parameters)
+            }
         else:
             state.since_best += 1
 
@@ -178,12 +205,18 @@ class Loop:
         """Return whether a loss and all gradients so far are finite."""
         values = [
             loss.detach(),
-            *(parameter.grad for parameter in self.learned_parameters if parameter.grad is not None),
+            *(
+                parameter.grad
+                for parameter in self.learned_parameters
+                if parameter.grad is not None
+            ),
         ]
         return all(bool(torch.isfinite(tensor).all()) for tensor in values)
 
     def _not_finite_error(self, objective: TuningObjective, places: Sequence[int]) -> DataError:
-        """Return the error for a loss or gradient that is not finite; it names the judgements that cause it."""
+        """Return the error for a loss or gradient that is not finite; it names the judgements that
+        cause it.
+        """
         guilty = []
         for place in places:
             self.optimizer.zero_grad(set_to_none=True)
@@ -191,11 +224,15 @@ class Loop:
             torch.autograd.backward(loss)
             if not self._is_finite(loss):
                 guilty.append(place)
-        judgements = [" | ".join(objective.texts(place)) for place in (guilty or places)[:NAMED_JUDGEMENTS]]
+        judgements = [
+            " | ".join(objective.texts(place)) for place in (guilty or places)[:NAMED_JUDGEMENTS]
+        ]
         more = len(guilty or places) - len(judgements)
         return DataError(
-            f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or infinite for "
-            f"{len(guilty or places)} of the {len(places)} judgements of a step: {'; '.join(judgements)}"
+            f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or "
+            f"infinite for "
+            f"{len(guilty or places)} of the {len(places)} judgements of a step: "
+            f"{'; '.join(judgements)}"
             f"{f' and {more} more' if more else ''}: leave them out, or tune through another metric"
         )
 
@@ -205,7 +242,9 @@ class Loop:
         return min((step + 1) / warm, (self.steps - step) / max(1, self.steps - warm))
 
     def _places(self, k: int, step: int) -> list[int]:
-        """Return the judgements of an objective for a step; they depend only on seed, objective and step."""
+        """Return the judgements of an objective for a step; they depend only on seed, objective and
+        step.
+        """
         objective = self.objectives[k]
         epoch, number = divmod(step, batch_count(len(objective), self._sizes[k]))
         if self._epoch_batches.get(k, (-1, []))[0] != epoch:
@@ -213,7 +252,9 @@ class Loop:
         return self._epoch_batches[k][1][number]
 
     def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
-        """Yield random batches that have each judgement once, of similar length and almost equal size."""
+        """Yield random batches that have each judgement once, of similar length and almost equal
+        size.
+        """
         objective, random = self.objectives[k], np.random.default_rng(seed)
         count = batch_count(len(objective), self._sizes[k])
         order = np.array_split(random.permutation(len(objective)), count)
@@ -222,7 +263,9 @@ class Loop:
             sizes = [len(batch) for batch in order[start : start + CHUNK]]
             chunk = np.concatenate(order[start : start + CHUNK]).tolist()
             chunk.sort(key=lambda place: max(map(len, objective.texts(place))))
-            batches += [batch.tolist() for batch in np.split(np.array(chunk), np.cumsum(sizes)[:-1])]
+            batches += [
+                batch.tolist() for batch in np.split(np.array(chunk), np.cumsum(sizes)[:-1])
+            ]
         return iter([batches[number] for number in random.permutation(count)])
 
 

@@ -1,4 +1,6 @@
-"""Objectives: losses over judgements, through the metric's own scores or through sentence vectors."""
+"""Objectives: losses over judgements, through the metric's own scores or through sentence
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ OBJECTIVES = {
     "correlation": "human scores: 1 - Pearson's r within a batch",
     "rank": "better and worse outputs: softplus of the difference of their scores",
     "similarity": "grades of similarity (STS), through the metric as score",
-    "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence vectors",
+    "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence "
+    "vectors",
     "nli": "entailment, neutral, contradiction: a classifier on mean-pooled sentence vectors",
-    "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds the sentences",
+    "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds "
+    "the sentences",
 }
 """Name of an objective -> its training data and its loss."""
 
@@ -37,7 +41,9 @@ class Judge(Protocol):
 
 
 class TuningObjective(Protocol):
-    """A loss over judgements; `head` is trained with the model and not saved, except an affine map of scores."""
+    """A loss over judgements; `head` is trained with the model and not saved, except an affine map
+    of scores.
+    """
 
     name: str
     weight: float
@@ -72,7 +78,9 @@ class Affine(nn.Module):
 
 @dataclass(frozen=True)
 class TeacherCosines:
-    """A loss that pulls the cosines of all pairs of texts in a batch to those of a teacher's sentence vectors."""
+    """A loss that pulls the cosines of all pairs of texts in a batch to those of a teacher's
+    sentence vectors.
+    """
 
     vectors: Mapping[str, Tensor]
     weight: float
@@ -81,12 +89,16 @@ class TeacherCosines:
         """Return weight times the mean squared difference of the cosines [n, n]."""
         own_vectors = F.normalize(judge.sentences(texts), dim=1)
         teacher_vectors = F.normalize(torch.stack([self.vectors[text] for text in texts]), dim=1)
-        return self.weight * F.mse_loss(own_vectors @ own_vectors.T, teacher_vectors @ teacher_vectors.T)
+        return self.weight * F.mse_loss(
+            own_vectors @ own_vectors.T, teacher_vectors @ teacher_vectors.T
+        )
 
 
 @dataclass
 class ScoreObjective:
-    """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the batch."""
+    """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the
+    batch.
+    """
 
     examples: Examples
     weight: float = 1.0
@@ -104,11 +116,17 @@ class ScoreObjective:
         return row.hypothesis, *row.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus the loss of a teacher's cosines if it has one."""
+        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus the loss of a teacher's cosines
+        if it has one.
+        """
         assert self.examples.targets is not None
         scores = judge.scores([self.examples.rows[k] for k in places])
         targets = torch.from_numpy(self.examples.targets[list(places)])
-        loss = 1 - pearson(scores, targets) if self.correlate else F.mse_loss(self.head(scores), targets)
+        loss = (
+            1 - pearson(scores, targets)
+            if self.correlate
+            else F.mse_loss(self.head(scores), targets)
+        )
         if self.alike is None:
             return loss
         texts = list(dict.fromkeys(text for place in places for text in self.texts(place)))
@@ -171,7 +189,9 @@ class ParaphraseObjective:
 
 @dataclass
 class NliObjective:
-    """Entailment, neutral, contradiction: a linear classifier on (u, v, |u - v|) of mean-pooled sentence vectors."""
+    """Entailment, neutral, contradiction: a linear classifier on (u, v, |u - v|) of mean-pooled
+    sentence vectors.
+    """
 
     examples: Labelled
     width: int
@@ -212,7 +232,9 @@ def pearson(first: Tensor, second: Tensor) -> Tensor:
     return (x * y).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
 
 
-def make_objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> TuningObjective:
+def make_objective(
+    kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int
+) -> TuningObjective:
     """Make the objective of a kind over examples; `width` is the dimension of sentence vectors."""
     if kind in ("nli", "paraphrase"):
         pairs = examples if isinstance(examples, Labelled) else _as_labelled(examples)
@@ -222,7 +244,9 @@ def make_objective(kind: str, examples: Examples | Labelled, weight: float, widt
     assert isinstance(examples, Examples)
     has = "scores" if examples.better is None else "rankings"
     if (kind == "rank") != (has == "rankings"):
-        raise InvalidSetting(f"{examples.name} has {has}: the objective {kind} does not learn from those")
+        raise InvalidSetting(
+            f"{examples.name} has {has}: the objective {kind} does not learn from those"
+        )
     if kind == "rank":
         return RankObjective(examples, weight)
     return ScoreObjective(examples, weight, correlate=kind == "correlation", name=kind)

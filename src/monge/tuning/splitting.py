@@ -12,12 +12,15 @@ from monge.tuning.examples import Examples, Labelled
 
 Texts = frozenset[str]
 FILLED = 0.5
-"""If whole sets of connected judgements fill less than this fraction of the held-out part, sets are split."""
+"""If whole sets of connected judgements fill less than this fraction of the held-out part, sets are
+split.
+"""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Training data, held-out data, and the number of judgements per lesson that share a text with the latter.
+    """Training data, held-out data, and the number of judgements per lesson that share a text with
+    the latter.
 
     Attributes:
         lessons: The lessons, without judgements that share a text with a held-out one.
@@ -32,21 +35,29 @@ class Parts:
     @property
     def shared(self) -> int:
         """The number of texts on both sides, counted from the data itself."""
-        learned = {text for lesson in self.lessons for texts in judgement_texts(lesson) for text in texts}
+        learned = {
+            text for lesson in self.lessons for texts in judgement_texts(lesson) for text in texts
+        }
         return len(learned & _all_texts(self.held))
 
 
 def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int) -> Parts:
-    """Hold out a fraction of the first lesson; no lesson learns from judgements that share a text with it.
+    """Hold out a fraction of the first lesson; no lesson learns from judgements that share a text
+    with it.
 
-    Judgements that share a text, directly or through others, are held out together. If that gives too few, sets are
-    split between source items, and training judgements that share a text with held-out ones are left out.
+    Judgements that share a text, directly or through others, are held out together. If that gives
+    too few, sets are split between source items, and training judgements that share a text with
+    held-out ones are left out.
     """
     first = lessons[0]
     if not isinstance(first, Examples):
-        raise InvalidSetting(f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first")
+        raise InvalidSetting(
+            f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first"
+        )
     if not 0 < fraction < 1:
-        raise InvalidSetting(f"--dev takes a data set or a fraction between 0 and 1, got {fraction}")
+        raise InvalidSetting(
+            f"--dev takes a data set or a fraction between 0 and 1, got {fraction}"
+        )
     texts = judgement_texts(first)
     room = max(1, round(fraction * len(first)))
     held_places = _draw_sets(group_by_shared_text(texts), room, seed)
@@ -54,20 +65,30 @@ def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int)
         held_places = _draw_sets(_source_items(first), room, seed)
     learned_places = sorted(set(range(len(first))) - set(held_places))
     if not held_places or not learned_places:
-        raise DataError(f"{first.name}: its {len(first)} judgements are too few to keep {fraction:g} apart")
-    return keep_apart([first.select(learned_places), *lessons[1:]], first.select(sorted(held_places)))
+        raise DataError(
+            f"{first.name}: its {len(first)} judgements are too few to keep {fraction:g} apart"
+        )
+    return keep_apart(
+        [first.select(learned_places), *lessons[1:]], first.select(sorted(held_places))
+    )
 
 
 def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
-    """Leave out of every lesson the judgements that share a source, reference or output with a held-out one."""
+    """Leave out of every lesson the judgements that share a source, reference or output with a
+    held-out one.
+    """
     forbidden = _all_texts(held)
     remaining: list[Examples | Labelled] = []
     for lesson in lessons:
-        places = [k for k, texts in enumerate(judgement_texts(lesson)) if texts.isdisjoint(forbidden)]
+        places = [
+            k for k, texts in enumerate(judgement_texts(lesson)) if texts.isdisjoint(forbidden)
+        ]
         if not places:
             raise DataError(
-                f"{lesson.name}: each of its {len(lesson)} judgements shares a source, reference or output with the "
-                f"held-out judgements of {held.name}, so nothing is left to learn from: give another --train or --dev"
+                f"{lesson.name}: each of its {len(lesson)} judgements shares a source, reference "
+                f"or output with the "
+                f"held-out judgements of {held.name}, so nothing is left to learn from: give "
+                f"another --train or --dev"
             )
         remaining.append(lesson if len(places) == len(lesson) else lesson.select(places))
     left_out = [len(lesson) - len(rest) for lesson, rest in zip(lessons, remaining, strict=True)]
@@ -75,17 +96,23 @@ def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
 
 
 def judgement_texts(lesson: Examples | Labelled) -> list[Texts]:
-    """Return the normalised texts of each judgement, without empty ones; normalising ignores case and blanks."""
+    """Return the normalised texts of each judgement, without empty ones; normalising ignores case
+    and blanks.
+    """
     if isinstance(lesson, Labelled):
         return [_normalise(pair) for pair in lesson.pairs]
-    of_rows = [_normalise((row.hypothesis, *row.references, row.source or "")) for row in lesson.rows]
+    of_rows = [
+        _normalise((row.hypothesis, *row.references, row.source or "")) for row in lesson.rows
+    ]
     if lesson.better is None:
         return of_rows
     return [of_rows[better] | of_rows[worse] for better, worse in lesson.better.tolist()]
 
 
 def group_by_shared_text(texts: Sequence[Texts]) -> list[list[int]]:
-    """Group the places of judgements that share a text, directly or through others; sorted by smallest text."""
+    """Group the places of judgements that share a text, directly or through others; sorted by
+    smallest text.
+    """
     parents: dict[str, str] = {}
 
     def root(text: str) -> str:
@@ -106,7 +133,9 @@ def group_by_shared_text(texts: Sequence[Texts]) -> list[list[int]]:
 
 def _source_items(examples: Examples) -> list[list[int]]:
     """Group the places of judgements by the first reference of the judged segment."""
-    owners = range(len(examples.rows)) if examples.better is None else examples.better[:, 0].tolist()
+    owners = (
+        range(len(examples.rows)) if examples.better is None else examples.better[:, 0].tolist()
+    )
     places: dict[str, list[int]] = {}
     for place, owner in enumerate(owners):
         places.setdefault(examples.rows[owner].references[0], []).append(place)

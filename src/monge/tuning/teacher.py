@@ -1,4 +1,6 @@
-"""Distillation: a teacher's scores of pairs that nobody judged, and the cosines of its sentence vectors."""
+"""Distillation: a teacher's scores of pairs that nobody judged, and the cosines of its sentence
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ READ_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Teacher:
-    """The teacher of `distil`: a metric with its settings, its model, and the weight of its sentence cosines."""
+    """The teacher of `distil`: a metric with its settings, its model, and the weight of its
+    sentence cosines.
+    """
 
     metric: str = "twmd"
     model: str = "auto"
@@ -34,9 +38,14 @@ class Teacher:
 
 
 def distil_objective(
-    examples: Examples, teacher: Teacher, lesson: Lesson, translated: Examples | None = None, seed: int = 0
+    examples: Examples,
+    teacher: Teacher,
+    lesson: Lesson,
+    translated: Examples | None = None,
+    seed: int = 0,
 ) -> ScoreObjective:
-    """Make the objective of learning a teacher's scores, standardised by group; human judgements are not used.
+    """Make the objective of learning a teacher's scores, standardised by group; human judgements
+    are not used.
 
     `translated` has the rows that the teacher reads instead, matched by id.
     """
@@ -49,16 +58,25 @@ def distil_objective(
     }
     vectors: dict[str, torch.Tensor] = {}
     if teacher.alike or lesson.neighbours:
-        vectors = _read_vectors(metric.by_transport("distil"), list(dict.fromkeys(of_text.values())))
+        vectors = _read_vectors(
+            metric.by_transport("distil"), list(dict.fromkeys(of_text.values()))
+        )
     if lesson.neighbours:
-        examples, read = _with_neighbours(examples, read, _Renderings(of_text, vectors), lesson.neighbours, seed)
-    scores, groups = _scores(metric, read, recurring=lesson.neighbours > 0), np.array(examples.groups)
+        examples, read = _with_neighbours(
+            examples, read, _Renderings(of_text, vectors), lesson.neighbours, seed
+        )
+    scores, groups = (
+        _scores(metric, read, recurring=lesson.neighbours > 0),
+        np.array(examples.groups),
+    )
     targets = np.empty(len(read))
     for name in dict.fromkeys(examples.groups):
         targets[groups == name] = standardise(scores[groups == name], f"{name} by the teacher")
     learned = replace(examples, targets=targets, better=None, unit=None)
     alike = (
-        TeacherCosines({text: vectors[teacher_text] for text, teacher_text in of_text.items()}, teacher.alike)
+        TeacherCosines(
+            {text: vectors[teacher_text] for text, teacher_text in of_text.items()}, teacher.alike
+        )
         if teacher.alike
         else None
     )
@@ -66,11 +84,15 @@ def distil_objective(
 
 
 class _Renderings:
-    """The texts that a teacher reads, its vector of each, and the training texts that correspond to each."""
+    """The texts that a teacher reads, its vector of each, and the training texts that correspond to
+    each.
+    """
 
     def __init__(self, of_text: Mapping[str, str], vectors: Mapping[str, torch.Tensor]) -> None:
         self.teacher_texts = list(vectors)
-        self.vectors = F.normalize(torch.stack([vectors[teacher_text] for teacher_text in self.teacher_texts]), dim=1)
+        self.vectors = F.normalize(
+            torch.stack([vectors[teacher_text] for teacher_text in self.teacher_texts]), dim=1
+        )
         self.texts: dict[str, list[str]] = {}
         for text, teacher_text in of_text.items():
             self.texts.setdefault(teacher_text, []).append(text)
@@ -88,7 +110,8 @@ class _Renderings:
 def _with_neighbours(
     examples: Examples, read: Sequence[Segment], renderings: _Renderings, count: int, seed: int
 ) -> tuple[Examples, list[Segment]]:
-    """Add rows that pair each text with its nearest texts and with a random one; all rows become one group.
+    """Add rows that pair each text with its nearest texts and with a random one; all rows become
+    one group.
 
     If a text has several renderings, such as translations, one is drawn per row.
     """
@@ -102,10 +125,14 @@ def _with_neighbours(
     learned, teacher_rows = list(examples.rows), list(read)
     for number, (place, neighbour) in enumerate(pairs):
         first, second = renderings.teacher_texts[place], renderings.teacher_texts[neighbour]
-        pair = [str(draw.choice(renderings.texts[teacher_text])) for teacher_text in (first, second)]
+        pair = [
+            str(draw.choice(renderings.texts[teacher_text])) for teacher_text in (first, second)
+        ]
         learned.append(Segment(f"neighbours {number}", pair[0], (pair[1],)))
         teacher_rows.append(Segment("", first, (second,)))
-    return replace(examples, rows=tuple(learned), groups=(examples.name,) * len(learned)), teacher_rows
+    return replace(
+        examples, rows=tuple(learned), groups=(examples.name,) * len(learned)
+    ), teacher_rows
 
 
 def _scores(metric: api.Metric, rows: Sequence[Segment], *, recurring: bool) -> Array:
@@ -129,28 +156,32 @@ def _texts(row: Segment) -> tuple[str, ...]:
 def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
     """Return for each training row the row that the teacher reads instead.
 
-    That is the row of the same data set, id and system; ids repeat across data sets. If both have a source it must be
-    the same text, and rows with different texts must not have the same name.
+    That is the row of the same data set, id and system; ids repeat across data sets. If both have a
+    source it must be the same text, and rows with different texts must not have the same name.
     """
     of_name: dict[tuple[str, str, str], Segment] = {}
     for name, row in zip(_names(translated), translated.rows, strict=True):
         same_name = of_name.setdefault(name, row)
         if _texts(same_name) != _texts(row):
             raise DataError(
-                f"{translated.name}: two rows of {name[0]} that the teacher could read have the id {row.id}, with "
-                f"different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): give each row an id of its own"
+                f"{translated.name}: two rows of {name[0]} that the teacher could read have the id "
+                f"{row.id}, with "
+                f"different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): give each row an "
+                f"id of its own"
             )
     rows = []
     for name, row in zip(_names(examples), examples.rows, strict=True):
         teacher_row = of_name.get(name)
         if teacher_row is None or len(teacher_row.references) != len(row.references):
             raise DataError(
-                f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} reference(s) "
+                f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} "
+                f"reference(s) "
                 f"in place of one of {examples.name}"
             )
         if teacher_row.source and row.source and teacher_row.source != row.source:
             raise DataError(
-                f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with this id that the "
+                f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with "
+                f"this id that the "
                 f"teacher reads has {teacher_row.source!r}: they are not the same item"
             )
         rows.append(teacher_row)
@@ -160,7 +191,8 @@ def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
 def _names(examples: Examples) -> list[tuple[str, str, str]]:
     """Return data set, id and system of each row, which identify it in another language."""
     return [
-        (group.partition("/")[0], row.id, row.system) for group, row in zip(examples.groups, examples.rows, strict=True)
+        (group.partition("/")[0], row.id, row.system)
+        for group, row in zip(examples.groups, examples.rows, strict=True)
     ]
 
 

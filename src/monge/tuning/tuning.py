@@ -78,18 +78,24 @@ class Plan:
     def parsed_lessons(self) -> list[Lesson]:
         """The lessons in order, parsed."""
         lessons = [self.lessons] if isinstance(self.lessons, str) else self.lessons
-        return [lesson if isinstance(lesson, Lesson) else Lesson.parse(lesson) for lesson in lessons]
+        return [
+            lesson if isinstance(lesson, Lesson) else Lesson.parse(lesson) for lesson in lessons
+        ]
 
     @property
     def data_location(self) -> DataLocation:
         """The location of the judgements, and how they are read."""
         grades = read_grades(self.grades)
-        return DataLocation(self.data, self.pairs, self.human, self.text, grades, self.schedule.seed)
+        return DataLocation(
+            self.data, self.pairs, self.human, self.text, grades, self.schedule.seed
+        )
 
     def facts(self) -> dict[str, Any]:
         """Return the plan as JSON data, without the directory of the data."""
         fields = {**asdict(self), "lessons": [asdict(lesson) for lesson in self.parsed_lessons]}
-        return json.loads(json.dumps({name: value for name, value in fields.items() if name != "data"}))  # type: ignore[no-any-return]
+        return json.loads(  # type: ignore[no-any-return]
+            json.dumps({name: value for name, value in fields.items() if name != "data"})
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +109,9 @@ class TuningResult:
 class MetricJudge:
     """The metric in training: scores and sentence vectors with gradients."""
 
-    def __init__(self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None) -> None:
+    def __init__(
+        self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None
+    ) -> None:
         self.metric, self.stats = metric, stats
         self._live = LiveEncoding(learner, metric.request)
         self._sign = 1.0 if metric.raw.higher_is_better else -1.0
@@ -153,15 +161,21 @@ def _open_plan(plan: Plan) -> _OpenedPlan:
     metric = bind_trainable(plan, learner)
     learner.begin(max(metric.request.layers), plan.method, plan.schedule.seed)
     judge = MetricJudge(metric, learner, _fit_idf(metric, parts.lessons))
-    objectives = [_lesson_objective(plan, k, examples, judge) for k, examples in enumerate(parts.lessons)]
+    objectives = [
+        _lesson_objective(plan, k, examples, judge) for k, examples in enumerate(parts.lessons)
+    ]
     for objective in objectives:
         _start_affine(objective, judge)
     sizes = [lesson.batch or plan.schedule.batch for lesson in plan.parsed_lessons]
-    return _OpenedPlan(learner, judge, parts, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
+    return _OpenedPlan(
+        learner, judge, parts, Loop(objectives, judge, learner.parameters, plan.schedule, sizes)
+    )
 
 
 def estimate(plan: Plan) -> str:
-    """Describe what a plan would do and about how long it takes; three steps and a part of a check are timed."""
+    """Describe what a plan would do and about how long it takes; three steps and a part of a check
+    are timed.
+    """
     ready = _open_plan(plan)
     seconds = ready.loop.time_step()
     first_held = ready.held.select(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
@@ -176,17 +190,22 @@ def estimate(plan: Plan) -> str:
         for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
     )
     return (
-        f"metric     {ready.metric.name}, layers {', '.join(map(str, ready.metric.request.layers))}\n"
-        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} parameters learn\n"
+        f"metric     {ready.metric.name}, layers "
+        f"{', '.join(map(str, ready.metric.request.layers))}\n"
+        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} "
+        f"parameters learn\n"
         f"learn from {learned_text}\n"
         f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
         f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
-        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a step)\n"
+        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a "
+        f"step)\n"
         f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
-def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh: bool = False) -> TuningResult:
+def tune(
+    plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh: bool = False
+) -> TuningResult:
     """Tune a model on human judgements through a metric; the adapter is written to `output`.
 
     An interrupted run resumes from `output`.partial if the same plan is given again.
@@ -197,11 +216,17 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
     began = time.monotonic()
     ready = _open_plan(plan)
     learner, judge, held, loop = ready.learner, ready.judge, ready.held, ready.loop
-    facts = {**plan.facts(), "base": learner.files.weights_digest, checkpoint.CONTENT: _content_digests(ready)}
+    facts = {
+        **plan.facts(),
+        "base": learner.files.weights_digest,
+        checkpoint.CONTENT: _content_digests(ready),
+    }
     checkpoint.restore(partial, loop, facts)
     if not loop.state.curve:
         loop.check(agreement(judge, held), None)
-    state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
+    state = loop.run(
+        lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch
+    )
     run_facts = {
         "seconds": round(time.monotonic() - began, 1),
         "threads": torch.get_num_threads(),
@@ -220,19 +245,26 @@ def _content_digests(ready: _OpenedPlan) -> list[str]:
 
 
 def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
-    """Bind the metric to the trainable model; a corpus mean becomes that of a batch, as in Tempered WMD."""
+    """Bind the metric to the trainable model; a corpus mean becomes that of a batch, as in Tempered
+    WMD.
+    """
     name, spec = resolve(plan.metric, tuple(plan.settings))
     if not isinstance(spec, MetricSpec):
         raise UsageError(
-            f"{name} has no single transport through one encoder: tune twmd, bertscore, moverscore, sbert …"
+            f"{name} has no single transport through one encoder: tune twmd, bertscore, "
+            f"moverscore, sbert …"
         )
     if isinstance(spec.centre, CorpusCentre):
-        spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides))
+        spec = replace(
+            spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides)
+        )
     return bind_metric(name, spec, learner)
 
 
 def _open_lessons(plan: Plan) -> Parts:
-    """Read the training judgements and the held-out ones: a fraction of the first lesson, or another data set."""
+    """Read the training judgements and the held-out ones: a fraction of the first lesson, or
+    another data set.
+    """
     if not plan.parsed_lessons:
         raise InvalidSetting("nothing to learn from: give --train DATASET")
     opened = [open_lesson(lesson, plan.data_location) for lesson in plan.parsed_lessons]
@@ -240,9 +272,12 @@ def _open_lessons(plan: Plan) -> Parts:
         parts = hold_out(opened, plan.dev, plan.schedule.seed)
         if len(parts.held) < MIN_GROUP:
             count = len(opened[0])
-            enough = next((share / 10 for share in range(1, 6) if share / 10 * count >= 1.2 * MIN_GROUP), None)
+            enough = next(
+                (share / 10 for share in range(1, 6) if share / 10 * count >= 1.2 * MIN_GROUP), None
+            )
             raise DataError(
-                f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too few to choose by "
+                f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too "
+                f"few to choose by "
                 f"({MIN_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
                 "give more judgements, or a data set to choose by (--dev DATASET)"
             )
@@ -251,7 +286,9 @@ def _open_lessons(plan: Plan) -> Parts:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
     chosen = open_lesson(Lesson.parse(plan.dev), plan.data_location)
     if not isinstance(chosen, Examples):
-        raise InvalidSetting(f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}")
+        raise InvalidSetting(
+            f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}"
+        )
     return keep_apart(opened, chosen)
 
 
@@ -260,12 +297,20 @@ def _fit_idf(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) ->
     if not isinstance(metric.spec.weights, Idf):
         return None
     with_scores = [examples for examples in lessons if isinstance(examples, Examples)]
-    texts = dict.fromkeys(text for examples in with_scores for row in examples.rows for text in row.references)
+    texts = dict.fromkeys(
+        text for examples in with_scores for row in examples.rows for text in row.references
+    )
     own = dict.fromkeys(row.hypothesis for examples in with_scores for row in examples.rows)
-    return fit(metric, references=list(texts), hypotheses=list(own) if metric.needs.include_hypotheses else [])
+    return fit(
+        metric,
+        references=list(texts),
+        hypotheses=list(own) if metric.needs.include_hypotheses else [],
+    )
 
 
-def _lesson_objective(plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge) -> TuningObjective:
+def _lesson_objective(
+    plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge
+) -> TuningObjective:
     lesson, seed = plan.parsed_lessons[number], plan.schedule.seed
     kind = lesson.objective
     if kind == "auto":
@@ -275,7 +320,9 @@ def _lesson_objective(plan: Plan, number: int, examples: Examples | Labelled, ju
         return make_objective(kind, examples, lesson.weight, width, seed)
     assert isinstance(examples, Examples)
     if plan.teacher is None:
-        raise InvalidSetting(f"distil:{lesson.data} learns from a teacher: give --teacher METRIC and --teacher-model")
+        raise InvalidSetting(
+            f"distil:{lesson.data} learns from a teacher: give --teacher METRIC and --teacher-model"
+        )
     teacher_lesson = lesson.for_teacher
     translated = None if teacher_lesson is None else open_lesson(teacher_lesson, plan.data_location)
     assert translated is None or isinstance(translated, Examples)
@@ -291,7 +338,9 @@ def _start_affine(objective: TuningObjective, judge: MetricJudge) -> None:
         scores = judge.scores([objective.examples.rows[k] for k in first_places]).numpy()
     assert objective.examples.targets is not None
     slope, intercept = (
-        np.polyfit(scores, objective.examples.targets[list(first_places)], 1) if scores.std() > 1e-9 else (1, 0)
+        np.polyfit(scores, objective.examples.targets[list(first_places)], 1)
+        if scores.std() > 1e-9
+        else (1, 0)
     )
     head = objective.head
     assert isinstance(head, Affine)
@@ -304,15 +353,18 @@ def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[
     """Return the scores [n] of held-out segments, without gradients."""
     with torch.no_grad():
         batches = [
-            judge.scores(held.rows[at : at + SCORED_AT_ONCE]).numpy() for at in range(0, len(held.rows), SCORED_AT_ONCE)
+            judge.scores(held.rows[at : at + SCORED_AT_ONCE]).numpy()
+            for at in range(0, len(held.rows), SCORED_AT_ONCE)
         ]
     return np.concatenate(batches)
 
 
 def agreement(judge: MetricJudge, held: Examples) -> float:
-    """Return the agreement with held-out people, averaged over groups: Pearson's r for scores, Kendall's tau for ranks.
+    """Return the agreement with held-out people, averaged over groups: Pearson's r for scores,
+    Kendall's tau for ranks.
 
-    Groups with fewer than `MIN_GROUP` held-out scores, which are standardised by group, are pooled into one.
+    Groups with fewer than `MIN_GROUP` held-out scores, which are standardised by group, are pooled
+    into one.
     """
     scores = held_scores(judge, held)
     groups = np.array(held.groups)
@@ -323,12 +375,19 @@ def agreement(judge: MetricJudge, held: Examples) -> float:
     assert held.targets is not None
     small_groups = [name for name, count in Counter(held.groups).items() if count < MIN_GROUP]
     groups[np.isin(groups, small_groups)] = "few"
-    values = [pearson(scores[groups == name], held.targets[groups == name]) for name in dict.fromkeys(groups)]
+    values = [
+        pearson(scores[groups == name], held.targets[groups == name])
+        for name in dict.fromkeys(groups)
+    ]
     return float(np.mean(values))
 
 
-def _affine_map(objective: TuningObjective, judge: MetricJudge, held: Examples) -> dict[str, float] | None:
-    """Return the map from scores to human z scores, and its root mean squared error on held-out judgements."""
+def _affine_map(
+    objective: TuningObjective, judge: MetricJudge, held: Examples
+) -> dict[str, float] | None:
+    """Return the map from scores to human z scores, and its root mean squared error on held-out
+    judgements.
+    """
     if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
         return None
     head = objective.head
@@ -338,7 +397,9 @@ def _affine_map(objective: TuningObjective, judge: MetricJudge, held: Examples) 
     return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
 
 
-def _card(plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any]) -> dict[str, Any]:
+def _card(
+    plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any]
+) -> dict[str, Any]:
     learner, metric, held = ready.learner, ready.metric, ready.held
     files = learner.files
     return {
@@ -356,7 +417,12 @@ def _card(plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any
         "parameters": sum(parameter.numel() for parameter in learner.parameters),
         "plan": plan.facts(),
         "learned_from": [
-            {"data": examples.name, "judgements": len(examples), "left_out": left_out, "licence": examples.licence}
+            {
+                "data": examples.name,
+                "judgements": len(examples),
+                "left_out": left_out,
+                "licence": examples.licence,
+            }
             for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
         ],
         "held_out": {
@@ -367,7 +433,11 @@ def _card(plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any
         },
         "curve": state.curve,
         **run_facts,
-        "made_with": {"monge": version("monge"), "torch": torch.__version__, "python": platform.python_version()},
+        "made_with": {
+            "monge": version("monge"),
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+        },
     }
 
 
@@ -395,11 +465,16 @@ def _write(folder: Path, partial: Path, ready: _OpenedPlan, card: dict[str, Any]
     finished = partial / checkpoint.MADE
     shutil.rmtree(finished, ignore_errors=True)
     finished.mkdir(parents=True)
-    tensors = {name: tensor.half().contiguous() for name, tensor in ready.learner.blocks.adapter_tensors().items()}
+    tensors = {
+        name: tensor.half().contiguous()
+        for name, tensor in ready.learner.blocks.adapter_tensors().items()
+    }
     (finished / adapter_files.WEIGHTS).write_bytes(save(tensors))
     card["sha256"] = digests.of_file(finished / adapter_files.WEIGHTS)
     card["signature"] = _sign(ready, folder.name, card["sha256"])
-    (finished / adapter_files.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
+    (finished / adapter_files.CARD).write_text(
+        json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8"
+    )
     (finished / "README.md").write_text(card_text(card), "utf-8")
     (finished / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
     try:

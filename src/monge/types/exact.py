@@ -1,4 +1,6 @@
-"""Sums of float64 numbers without any rounding, so that they do not depend on order or on partition."""
+"""Sums of float64 numbers without any rounding, so that they do not depend on order or on
+partition.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from monge.types.sums import Array
 
 UNIT = 1074
 """Every finite float64 is a whole number of 2**-UNIT."""
-_HALF = 26  # bits of the lower half of a 53 bit mantissa: sums of 2**36 halves stay exact in 63 bits
+_HALF = (
+    26  # bits of the lower half of a 53 bit mantissa: sums of 2**36 halves stay exact in 63 bits
+)
 
 
 def mean(values: Array) -> float:

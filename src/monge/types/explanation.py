@@ -42,9 +42,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """All moves between one hypothesis unit and one reference unit: mass per plan, cost per unit of mass, loss.
+    """All moves between one hypothesis unit and one reference unit: mass per plan, cost per unit of
+    mass, loss.
 
-    `lost` is the mean over the plans of mass times cost, or of mass times (full similarity - similarity).
+    `lost` is the mean over the plans of mass times cost, or of mass times (full similarity -
+    similarity).
     """
 
     hypothesis: int
@@ -59,8 +61,9 @@ class Transported:
     """Two texts and the transport plans between them, with costs and similarities.
 
     cost, similarity [n, m]; every plan [n, m]: `plan`, or `precision` and `recall` where the metric
-    solves one problem per direction. Shares add up to what `share_of` names (see `scoring.explain`). `distance`: the
-    ground is a distance, and the similarity only its negative, which is not shown.
+    solves one problem per direction. Shares add up to what `share_of` names (see
+    `scoring.explain`). `distance`: the ground is a distance, and the similarity only its negative,
+    which is not shown.
     """
 
     hypothesis: Side
@@ -77,34 +80,53 @@ class Transported:
         return max(1.0, float(self.similarity.max())) if self.similarity.size else 1.0
 
     def lost(self, name: str) -> Array:
-        """Return the loss of each unit of a side [n]: its cost share, or its weight minus its similarity share."""
+        """Return the loss of each unit of a side [n]: its cost share, or its weight minus its
+        similarity share.
+        """
         side: Side = getattr(self, name)
         lost = side.shares if self.share_of == "cost" else side.weights * self.full - side.shares
         return np.maximum(np.asarray(lost, dtype=np.float64), 0.0)
 
     @cached_property
     def most_lost(self) -> float:
-        """The largest loss of a unit, but at least the heaviest unit's weight times a twelfth of the largest cost.
+        """The largest loss of a unit, but at least the heaviest unit's weight times a twelfth of
+        the largest cost.
 
         Marks are drawn relative to it; the lower bound keeps a pair without errors unmarked.
         """
-        lost = max((float(self.lost(name).max()) for name in SIDES if len(getattr(self, name).units)), default=0.0)
+        lost = max(
+            (float(self.lost(name).max()) for name in SIDES if len(getattr(self, name).units)),
+            default=0.0,
+        )
         heavy = max(
-            (float(getattr(self, name).weights.max()) for name in SIDES if len(getattr(self, name).units)), default=0.0
+            (
+                float(getattr(self, name).weights.max())
+                for name in SIDES
+                if len(getattr(self, name).units)
+            ),
+            default=0.0,
         )
         return max(lost, heavy * self.dearest / 12)
 
     @cached_property
     def dearest(self) -> float:
-        """The largest cost between two units, or where shares are of similarity the largest (full - similarity)."""
+        """The largest cost between two units, or where shares are of similarity the largest (full -
+        similarity).
+        """
         if not self.cost.size:
             return 0.0
-        return float(self.cost.max()) if self.share_of == "cost" else self.full - float(self.similarity.min())
+        return (
+            float(self.cost.max())
+            if self.share_of == "cost"
+            else self.full - float(self.similarity.min())
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation(Transported):
-    """Why a pair got its score; `notes` are sentences about what was changed to explain the pair."""
+    """Why a pair got its score; `notes` are sentences about what was changed to explain the
+    pair.
+    """
 
     metric: str
     score: float
@@ -126,20 +148,32 @@ class Explanation(Transported):
         for (row, column), moves_by_plan in moves_by_pair.items():
             first = next(iter(moves_by_plan.values()))
             cost = first.cost if self.share_of == "cost" else self.full - first.similarity
-            mass = {plan: moves_by_plan[plan].mass if plan in moves_by_plan else 0.0 for plan in self.plans}
+            mass = {
+                plan: moves_by_plan[plan].mass if plan in moves_by_plan else 0.0
+                for plan in self.plans
+            }
             routes.append(Route(row, column, mass, first.cost, sum(mass.values()) * cost / several))
-        return sorted(routes, key=lambda route: (-round(route.lost, 12), -sum(route.masses.values())))
+        return sorted(
+            routes, key=lambda route: (-round(route.lost, 12), -sum(route.masses.values()))
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain numbers and strings."""
 
         def side(name: str) -> dict[str, Any]:
             text_side: Side = getattr(self, name)
-            columns = zip(text_side.units, text_side.weights, text_side.shares, self.lost(name), strict=True)
+            columns = zip(
+                text_side.units, text_side.weights, text_side.shares, self.lost(name), strict=True
+            )
             return {
                 "text": text_side.text,
                 "units": [
-                    {"text": text, "weight": float(weight), "share": float(share), "lost": float(lost)}
+                    {
+                        "text": text,
+                        "weight": float(weight),
+                        "share": float(share),
+                        "lost": float(lost),
+                    }
                     for text, weight, share, lost in columns
                 ],
             }

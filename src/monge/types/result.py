@@ -35,12 +35,15 @@ class Signature:
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """Parse a signature line, the inverse of `str`; raises where the line is not a signature."""
+        """Parse a signature line, the inverse of `str`; raises where the line is not a
+        signature.
+        """
         pairs = [pair.partition(":") for pair in line.strip().split("|")]
         bad = next((key for key, colon, _ in pairs if not colon or not key), None)
         if bad is not None:
             raise StatisticsMismatch(
-                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined by '|'; a short one "
+                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined "
+                f"by '|'; a short one "
                 "begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
@@ -57,7 +60,9 @@ def place_of(index: int | np.int64) -> int | None:
 
 @dataclass(frozen=True)
 class Pooled:
-    """A corpus score that is a function of summed segment statistics: score = of(statistics.sum(0))."""
+    """A corpus score that is a function of summed segment statistics: score =
+    of(statistics.sum(0)).
+    """
 
     statistics: Array  # [n, k]
     of: Callable[[Array], Array]  # [..., k] -> [...]
@@ -69,9 +74,9 @@ class Result:
 
     `segments` [n] and every array of `parts` are in input order; `references` [n] is the index of
     the reference that gave the segment's score; `flags` [n] names what was unusual about a segment.
-    `run` holds facts of the data; `work` what the run cost (texts asked for, encoded, pieces), which
-    a cache or a resumed run changes, so it is not part of `to_dict`.
-    `pooled` is None where `score` is the mean of the segments.
+    `run` holds facts of the data; `work` what the run cost (texts asked for, encoded, pieces),
+    which a cache or a resumed run changes, so it is not part of `to_dict`. `pooled` is None where
+    `score` is the mean of the segments.
     """
 
     metric: str
@@ -119,7 +124,9 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """Return a segment's row of the JSON form; `reference` is the index of the best reference, -1 if several."""
+        """Return a segment's row of the JSON form; `reference` is the index of the best reference,
+        -1 if several.
+        """
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),

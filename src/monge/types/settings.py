@@ -1,4 +1,6 @@
-"""Settings of a metric: kinds of values (how they are parsed, written and checked), and choices that hold them."""
+"""Settings of a metric: kinds of values (how they are parsed, written and checked), and choices
+that hold them.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,17 @@ from urllib.parse import quote, unquote
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice on an axis of a metric; `name` is the word that selects it ('' on an axis with one choice)."""
+    """A choice on an axis of a metric; `name` is the word that selects it ('' on an axis with one
+    choice).
+    """
 
     name: str
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: `read` parses a text or raises ValueError, `accepts` describes the accepted values.
+    """A kind of value: `read` parses a text or raises ValueError, `accepts` describes the accepted
+    values.
 
     `options` are the accepted words, where the kind is a fixed list of words.
     """
@@ -34,7 +39,9 @@ def setting(default: Any, kind: Kind) -> Any:
     return field(default=default, metadata={"kind": kind})
 
 
-def _read_checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) -> Callable[[str], Any]:
+def _read_checked(
+    convert: Callable[[str], Any], good: Callable[[Any], bool]
+) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         value = convert(text)
         if not good(value):
@@ -46,18 +53,32 @@ def _read_checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) ->
 
 def number(value: float) -> str:
     """Return the shortest text that reads back as the same float."""
-    return repr(int(value)) if isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))
+    return (
+        repr(int(value))
+        if isfinite(value) and value == int(value) and abs(value) < 1e15
+        else repr(float(value))
+    )
 
 
 def one_of(*names: str) -> Kind:
     """Return the kind of value that is one of these words."""
-    return Kind("one of " + ", ".join(names), _read_checked(str, lambda value: value in names), options=names)
+    return Kind(
+        "one of " + ", ".join(names),
+        _read_checked(str, lambda value: value in names),
+        options=names,
+    )
 
 
-POSITIVE = Kind("a positive finite number", _read_checked(float, lambda v: isfinite(v) and v > 0), number)
-SMALL = Kind("a finite number of at least 0", _read_checked(float, lambda v: isfinite(v) and v >= 0), number)
+POSITIVE = Kind(
+    "a positive finite number", _read_checked(float, lambda v: isfinite(v) and v > 0), number
+)
+SMALL = Kind(
+    "a finite number of at least 0", _read_checked(float, lambda v: isfinite(v) and v >= 0), number
+)
 UNIT = Kind("a number from 0 to 1", _read_checked(float, lambda v: 0 <= v <= 1), number)
-CEILING = Kind("a positive number, or inf", _read_checked(float, lambda v: not isnan(v) and v > 0), number)
+CEILING = Kind(
+    "a positive number, or inf", _read_checked(float, lambda v: not isnan(v) and v > 0), number
+)
 COUNT = Kind("a whole number of at least 1", _read_checked(int, lambda v: v >= 1))
 WHOLE = Kind("a whole number of at least 0", _read_checked(int, lambda v: v >= 0))
 
@@ -90,7 +111,11 @@ def _count_or(word: str) -> Kind:
             raise ValueError(text)
         return value
 
-    return Kind(f"a whole number of at least 1, or {word}", read, lambda value: word if value == 0 else str(value))
+    return Kind(
+        f"a whole number of at least 1, or {word}",
+        read,
+        lambda value: word if value == 0 else str(value),
+    )
 
 
 NGRAM = _count_or("sentence")
@@ -121,7 +146,9 @@ def _read_positive_numbers(text: str) -> tuple[float, ...]:
 
 
 TEMPERATURES = Kind(
-    "positive numbers joined by /", _read_positive_numbers, lambda values: "/".join(number(value) for value in values)
+    "positive numbers joined by /",
+    _read_positive_numbers,
+    lambda values: "/".join(number(value) for value in values),
 )
 
 NAME = Kind("a name or a file", _read_checked(str, bool))

@@ -30,13 +30,13 @@ class CorpusStats:
     counts: side -> document counts, side being `references` (used for both sides) or `hypotheses`;
     sums: space -> side -> sum of unit vectors, a space being the settings that make the vectors;
     ranges: member of a blend, as its signature without statistics -> lowest and highest score;
-    baselines: metric, written the same way -> sums over random pairs;
-    maps: space and kind of map -> sum of outer products of aligned words.
-    `reader` identifies tokenizer, length and prefix: statistics of another reader do not fit.
-    `members`: where the members of a blend take their statistics from different texts, those of each member.
+    baselines: metric, written the same way -> sums over random pairs; maps: space and kind of map
+    -> sum of outer products of aligned words. `reader` identifies tokenizer, length and prefix:
+    statistics of another reader do not fit. `members`: where the members of a blend take their
+    statistics from different texts, those of each member.
 
-    a + b are the statistics of a's texts followed by b's: both hold the same. a | b holds what either does, idf from
-    one file and a baseline from another: they hold nothing in common.
+    a + b are the statistics of a's texts followed by b's: both hold the same. a | b holds what
+    either does, idf from one file and a baseline from another: they hold nothing in common.
     """
 
     reader: str
@@ -53,8 +53,13 @@ class CorpusStats:
 
     @cached_property
     def digests(self) -> Mapping[_Path, str]:
-        """The digest of every sum by its path: it changes with any number that a score depends on."""
-        return {path: corpus_sum.digest("/".join((self.reader, *path))) for path, corpus_sum in self._flatten().items()}
+        """The digest of every sum by its path: it changes with any number that a score
+        depends on.
+        """
+        return {
+            path: corpus_sum.digest("/".join((self.reader, *path)))
+            for path, corpus_sum in self._flatten().items()
+        }
 
     def __add__(self, other: CorpusStats) -> CorpusStats:
         self._check_reader(other, "added")
@@ -62,10 +67,12 @@ class CorpusStats:
         alone = sorted(own_sums.keys() ^ other_sums.keys())
         if alone:
             raise StatisticsMismatch(
-                f"only one of the statistics holds {_describe_path(alone[0])}: they cannot be added (a | b unites them)"
+                f"only one of the statistics holds {_describe_path(alone[0])}: they cannot be "
+                f"added (a | b unites them)"
             )
         return CorpusStats(
-            self.reader, **_nest({path: corpus_sum + other_sums[path] for path, corpus_sum in own_sums.items()})
+            self.reader,
+            **_nest({path: corpus_sum + other_sums[path] for path, corpus_sum in own_sums.items()}),
         )
 
     def __or__(self, other: CorpusStats) -> CorpusStats:
@@ -74,7 +81,8 @@ class CorpusStats:
         both = sorted(own_sums.keys() & other_sums.keys())
         if both:
             raise StatisticsMismatch(
-                f"both statistics hold {_describe_path(both[0])}: which of them counts is not clear "
+                f"both statistics hold {_describe_path(both[0])}: which of them counts is not "
+                f"clear "
                 "(a + b adds them up)"
             )
         return CorpusStats(self.reader, **_nest(own_sums | other_sums))
@@ -82,7 +90,8 @@ class CorpusStats:
     def _check_reader(self, operand: CorpusStats, done: str) -> None:
         if self.reader != operand.reader:
             raise StatisticsMismatch(
-                f"statistics of different readers cannot be {done}: {self.reader!r} and {operand.reader!r}"
+                f"statistics of different readers cannot be {done}: {self.reader!r} and "
+                f"{operand.reader!r}"
             )
 
     def _flatten(self) -> dict[_Path, Any]:
@@ -91,14 +100,19 @@ class CorpusStats:
         for kind in _KINDS:
             for key, entry in getattr(self, kind).items():
                 if kind == "sums":
-                    sums_by_path.update({(kind, key, side): vector_sum for side, vector_sum in entry.items()})
+                    sums_by_path.update(
+                        {(kind, key, side): vector_sum for side, vector_sum in entry.items()}
+                    )
                 else:
                     sums_by_path[kind, key] = entry
         return sums_by_path
 
     def held(self) -> list[str]:
         """Describe what the statistics hold, one phrase per entry."""
-        held = [f"{document_counts.n} texts of the {side} (idf)" for side, document_counts in self.counts.items()]
+        held = [
+            f"{document_counts.n} texts of the {side} (idf)"
+            for side, document_counts in self.counts.items()
+        ]
         held += [
             f"{vector_sum.count} vectors of the {side} (mean)"
             for sums_by_side in self.sums.values()
@@ -110,7 +124,8 @@ class CorpusStats:
             for part_sums in list(self.baselines.values())[:1]
         ]
         return held + [
-            f"maps clp and umd on {matrix_sum.count} aligned words" for matrix_sum in list(self.maps.values())[:1]
+            f"maps clp and umd on {matrix_sum.count} aligned words"
+            for matrix_sum in list(self.maps.values())[:1]
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,20 +135,32 @@ class CorpusStats:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CorpusStats:
-        """Rebuild statistics from `to_dict`; raises where the data are not statistics or have impossible numbers."""
+        """Rebuild statistics from `to_dict`; raises where the data are not statistics or have
+        impossible numbers.
+        """
         try:
             if data["monge-statistics"] != VERSION:
                 raise StatisticsMismatch(
-                    f"statistics of version {data['monge-statistics']!r}; this monge reads {VERSION}"
+                    f"statistics of version {data['monge-statistics']!r}; this monge reads "
+                    f"{VERSION}"
                 )
-            stored = cls(str(data["reader"]), **{kind: data.get(kind, {}) for kind in _KINDS})._flatten()
-            sums_by_path = {path: _KINDS[path[0]].from_dict(fields) for path, fields in stored.items()}
+            stored = cls(
+                str(data["reader"]), **{kind: data.get(kind, {}) for kind in _KINDS}
+            )._flatten()
+            sums_by_path = {
+                path: _KINDS[path[0]].from_dict(fields) for path, fields in stored.items()
+            }
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
-        bad = next((path for path, corpus_sum in sums_by_path.items() if not corpus_sum.is_plausible), None)
+            raise StatisticsMismatch(
+                f"not a statistics file of monge fit ({type(error).__name__}: {error})"
+            ) from None
+        bad = next(
+            (path for path, corpus_sum in sums_by_path.items() if not corpus_sum.is_plausible), None
+        )
         if bad is not None:
             raise StatisticsMismatch(
-                f"not statistics of monge fit: {_describe_path(bad)} has numbers that no texts can have"
+                f"not statistics of monge fit: {_describe_path(bad)} has numbers that no texts can "
+                f"have"
             )
         return cls(str(data["reader"]), **_nest(sums_by_path))
 

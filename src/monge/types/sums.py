@@ -68,7 +68,9 @@ class Sum(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain numbers that read back exactly."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {name: _WRITE[name](value) if name in _WRITE else value for name, value in values.items()}
+        return {
+            name: _WRITE[name](value) if name in _WRITE else value for name, value in values.items()
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -80,10 +82,11 @@ class Sum(ABC):
 
     @abstractmethod
     def digest(self, context: str) -> str:
-        """Identify this sum: a hash of its texts and numbers, and of the settings (`context`) it was made with.
+        """Identify this sum: a hash of its texts and numbers, and of the settings (`context`) it
+        was made with.
 
-        Floats get a hash of their own behind `~`, of their float32 values: the same texts give the same first hash on
-        every machine, while the last bits of a float may depend on the machine.
+        Floats get a hash of their own behind `~`, of their float32 values: the same texts give the
+        same first hash on every machine, while the last bits of a float may depend on the machine.
         """
 
 
@@ -131,7 +134,9 @@ class _ArraySum(Sum):
     dimensions: ClassVar[int]
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.total + other.total, self.count + other.count, self._add_text_keys(other))
+        return type(self)(
+            self.total + other.total, self.count + other.count, self._add_text_keys(other)
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _ArraySum) or type(self) is not type(other):
@@ -143,7 +148,9 @@ class _ArraySum(Sum):
 
     @property
     def is_plausible(self) -> bool:
-        """Whether the numbers are finite and the array has the right number of axes, all of one length."""
+        """Whether the numbers are finite and the array has the right number of axes, all of one
+        length.
+        """
         square = self.total.ndim == self.dimensions and len(set(self.total.shape)) == 1
         return self.count >= 0 and square and bool(np.isfinite(self.total).all())
 
@@ -181,7 +188,12 @@ class Range(Sum):
     texts: int
 
     def __add__(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high), self.n + other.n, self._add_text_keys(other))
+        return Range(
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.n + other.n,
+            self._add_text_keys(other),
+        )
 
     @property
     def is_plausible(self) -> bool:
@@ -213,7 +225,8 @@ class PartSums(Sum):
     def digest(self, context: str) -> str:
         """Hash the number of pairs, the names of the parts and the texts; behind `~` the sums."""
         names = sorted(self.totals)
-        return f"{hash_of(self.n, names, self.texts, context)}~{_hash_of_floats([self.totals[name] for name in names])}"
+        floats = _hash_of_floats([self.totals[name] for name in names])
+        return f"{hash_of(self.n, names, self.texts, context)}~{floats}"
 
     def mean(self, name: str) -> float:
         """Return the mean of a part."""

@@ -11,7 +11,9 @@ STUDY_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A value between two ends, to be drawn as a dot on a line; a dot that is not `sure` is hollow."""
+    """A value between two ends, to be drawn as a dot on a line; a dot that is not `sure` is
+    hollow.
+    """
 
     low: float
     value: float
@@ -21,11 +23,12 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table: a text, a smaller detail text below it, a mark, and a span that pages draw.
+    """A cell of a table: a text, a smaller detail text below it, a mark, and a span that pages
+    draw.
 
-    `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it with), or nothing.
-    People read `short` and `short_detail` instead where these are set: fewer digits, a name without its file ending.
-    Records for other programs keep `text` and `detail`.
+    `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it
+    with), or nothing. People read `short` and `short_detail` instead where these are set: fewer
+    digits, a name without its file ending. Records for other programs keep `text` and `detail`.
     """
 
     text: str
@@ -80,7 +83,9 @@ class Sheet:
         """Return the table with rows and columns exchanged; only the first column holds words."""
         columns = list(zip(*self.rows, strict=True))
         names = tuple(cell.text for cell in columns[0])
-        rows = tuple((Cell(name), *column) for name, column in zip(self.head[1:], columns[1:], strict=True))
+        rows = tuple(
+            (Cell(name), *column) for name, column in zip(self.head[1:], columns[1:], strict=True)
+        )
         return replace(self, head=("", *names), rows=rows)
 
     def columns(self, indices: list[int]) -> Sheet:
@@ -108,7 +113,9 @@ class Study(Protocol):
 
 @dataclass(frozen=True)
 class Listing:
-    """The answer of a command that looks things up: plain data for programs, the same as tables for people."""
+    """The answer of a command that looks things up: plain data for programs, the same as tables for
+    people.
+    """
 
     data: Any
     tables: list[Sheet]
@@ -123,6 +130,13 @@ class Listing:
         return self.tables
 
 
-def facts_sheet(title: str, facts: dict[str, str], head: tuple[str, str] = ("setting", "value")) -> Sheet:
+def facts_sheet(
+    title: str, facts: dict[str, str], head: tuple[str, str] = ("setting", "value")
+) -> Sheet:
     """Return a table of two columns: a name and its value."""
-    return Sheet(title, head, tuple((Cell(name), Cell(value)) for name, value in facts.items()), words_behind=1)
+    return Sheet(
+        title,
+        head,
+        tuple((Cell(name), Cell(value)) for name, value in facts.items()),
+        words_behind=1,
+    )

@@ -13,8 +13,12 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text has no visible character: only white space, control and format characters."""
-    return all(character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text)
+    """Return whether a text has no visible character: only white space, control and format
+    characters.
+    """
+    return all(
+        character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +44,8 @@ class Tokens:
 
     `ids`, `pieces`, `spans`, `special`, `continues` have one entry per piece. `spans` are character
     offsets into `text`; `continues[i]` says that piece i goes on with the word of piece i-1.
-    `truncated` counts the pieces that were cut off. Where vectors are looked up word by word, `words` counts the
-    words of the text and `unknown` those among them that have no vector.
+    `truncated` counts the pieces that were cut off. Where vectors are looked up word by word,
+    `words` counts the words of the text and `unknown` those among them that have no vector.
     """
 
     text: str
@@ -55,9 +59,15 @@ class Tokens:
     unknown: int = 0
 
     def surface(self, positions: Sequence[int]) -> str:
-        """Return the text that the pieces cover, or the first piece itself where they cover none."""
-        covered_text = self.text[max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)].strip()
-        return covered_text or self.pieces[positions[0]].removeprefix("##").removeprefix("▁").removeprefix("Ġ")
+        """Return the text that the pieces cover, or the first piece itself where they cover
+        none.
+        """
+        covered_text = self.text[
+            max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)
+        ].strip()
+        return covered_text or self.pieces[positions[0]].removeprefix("##").removeprefix(
+            "▁"
+        ).removeprefix("Ġ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""Transport problems and their answers. Tensors appear for type checking only, so this module imports no torch."""
+"""Transport problems and their answers. Tensors appear for type checking only, so this module
+imports no torch.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ Parts: TypeAlias = "dict[str, Tensor]"
 class Cloud:
     """A batch of weighted clouds: vectors [b, n, d], weights [b, n], present [b, n] (bool).
 
-    An absent unit can never be a match; a present unit of weight zero can. Where words without a vector stay as zero
-    vectors, `names` [b, n] (int64) tells them apart: a number for each string, 0 for every other unit.
+    An absent unit can never be a match; a present unit of weight zero can. Where words without a
+    vector stay as zero vectors, `names` [b, n] (int64) tells them apart: a number for each string,
+    0 for every other unit.
     """
 
     vectors: Tensor
@@ -55,8 +58,8 @@ class TransportPlan:
 class PairBatch:
     """A batch of pairs of texts with their plans.
 
-    problems and plans: one per direction, or one of each under `plan`; unmatched [b]: the cost of mass that stayed
-    where it was because one side is heavier.
+    problems and plans: one per direction, or one of each under `plan`; unmatched [b]: the cost of
+    mass that stayed where it was because one side is heavier.
     """
 
     hypotheses: Cloud

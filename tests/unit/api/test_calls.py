@@ -1,4 +1,6 @@
-"""Python as people expect it: several metrics in one call, results that show themselves, wrong types named."""
+"""Python as people expect it: several metrics in one call, results that show themselves, wrong
+types named.
+"""
 
 import re
 from pathlib import Path
@@ -26,7 +28,9 @@ def test_several_metrics_in_one_call(several):
 
 
 def test_a_result_prints_one_short_line(several):
-    assert re.fullmatch(r"<bertscore: 0\.\d{4}, higher is better, 2 segments>", repr(several["bertscore"]))
+    assert re.fullmatch(
+        r"<bertscore: 0\.\d{4}, higher is better, 2 segments>", repr(several["bertscore"])
+    )
     assert repr(several).count("\n") == 2
     alone = monge.score(HYPOTHESES[:1], REFERENCES[:1], metric="ter")
     assert repr(alone).endswith("lower is better, 1 segment>")
@@ -63,7 +67,10 @@ def test_studies_show_themselves(tmp_path):
     assert "<table" in found._repr_html_()
     assert found.to_frame()["system"].tolist() == ["a", "b"]
     judged = tmp_path / "judged.tsv"
-    rows = [f"{h}\t{r}\t{score}\n" for h, r, score in zip(HYPOTHESES * 3, REFERENCES * 3, range(6), strict=True)]
+    rows = [
+        f"{h}\t{r}\t{score}\n"
+        for h, r, score in zip(HYPOTHESES * 3, REFERENCES * 3, range(6), strict=True)
+    ]
     judged.write_text("hypothesis\treference\thuman\n" + "".join(rows))
     agreed = monge.evaluate(monge.Task("table", judged), ["chrf"])
     assert "pearson" in str(agreed)
@@ -74,22 +81,30 @@ def test_studies_show_themselves(tmp_path):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=5), "metric: expected a name or a list of names, got int"),
-        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=[]), "metric: the list of names is empty"),
-        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=[5]), "metric: expected a name such as 'twmd', got int"),
+        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=5), "metric: expected a name or a list "
+            "of names, got int"),
+        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=[]), "metric: the list of names is "
+            "empty"),
+        (lambda: monge.score(HYPOTHESES, REFERENCES, metric=[5]), "metric: expected a name such as "
+            "'twmd', got int"),
         (lambda: monge.load(5), "metric: expected a name such as 'twmd', got int"),
         (lambda: monge.load(model=5), "model: expected a name or a directory, got int"),
         (lambda: monge.load(cache=5), "cache: expected a directory, got int"),
         (lambda: monge.load(lang=5), "lang: expected a language code such as 'de', got int"),
-        (lambda: monge.load(layers=[3]), "layers: expected a number or a text such as 'last5:mean', got list"),
-        (lambda: monge.load(settings="layers=3"), "settings: expected a list of 'AXIS=VALUE' texts, or a mapping"),
+        (lambda: monge.load(layers=[3]), "layers: expected a number or a text such as "
+            "'last5:mean', got list"),
+        (lambda: monge.load(settings="layers=3"), "settings: expected a list of 'AXIS=VALUE' "
+            "texts, or a mapping"),
         (lambda: monge.load(online="yes"), "online: expected True or False, got str 'yes'"),
         (lambda: monge.load(modle="x"), "unknown option 'modle'; did you mean model?"),
-        (lambda: monge.score(HYPOTHESES, REFERENCES, metrics=["a"]), "unknown option 'metrics'; did you mean metric"),
+        (lambda: monge.score(HYPOTHESES, REFERENCES, metrics=["a"]), "unknown option 'metrics'; "
+            "did you mean metric"),
         (lambda: monge.score(HYPOTHESES, REFERENCES, stats="x.json"), r"monge.load_stats\(FILE\)\), got str"),
         (lambda: monge.explain("a", "b", stats="x.json"), r"monge.load_stats\(FILE\)\), got str"),
-        (lambda: monge.compare([HYPOTHESES], REFERENCES), "systems: expected {name: hypotheses}, got list"),
-        (lambda: monge.compare({"a": ["x"]}, ["y"], "chrf"), r"metrics: expected a list of names.*\['chrf'\]"),
+        (lambda: monge.compare([HYPOTHESES], REFERENCES), "systems: expected {name: hypotheses}, "
+            "got list"),
+        (lambda: monge.compare({"a": ["x"]}, ["y"], "chrf"), r"metrics: expected a list of "
+            r"names.*\['chrf'\]"),
         (lambda: monge.evaluate("wmt17"), "expected a Task, .* got 'wmt17'"),
     ],
 )  # fmt: skip

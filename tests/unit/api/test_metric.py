@@ -10,11 +10,27 @@ import pytest
 
 import monge
 from monge import api
-from monge.errors import DataError, InvalidSetting, Misaligned, MongeError, StatisticsMismatch, UnknownName, UsageError
+from monge.errors import (
+    DataError,
+    InvalidSetting,
+    Misaligned,
+    MongeError,
+    StatisticsMismatch,
+    UnknownName,
+    UsageError,
+)
 from monge.types import CorpusStats, Result
 
-HYPOTHESES = ["A dog jumps after a red ball.", "No one was hurt in the fire.", "Profits rose by 12 percent."]
-REFERENCES = ["A dog is jumping for a red ball.", "Nobody was injured in the fire.", "The profit increased by 12 %."]
+HYPOTHESES = [
+    "A dog jumps after a red ball.",
+    "No one was hurt in the fire.",
+    "Profits rose by 12 percent.",
+]
+REFERENCES = [
+    "A dog is jumping for a red ball.",
+    "Nobody was injured in the fire.",
+    "The profit increased by 12 %.",
+]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +89,9 @@ def test_lists_of_references(usual, kind):
 
 
 def test_ragged_references_are_fine(usual):
-    found = monge.score(HYPOTHESES, [[REFERENCES[0]], ["nothing alike", REFERENCES[1]], [REFERENCES[2]] * 3])
+    found = monge.score(
+        HYPOTHESES, [[REFERENCES[0]], ["nothing alike", REFERENCES[1]], [REFERENCES[2]] * 3]
+    )
     assert np.allclose(found.segments, usual.segments, atol=1e-5, rtol=0)
     assert found.references.tolist() == [0, 1, 0]
 
@@ -98,10 +116,25 @@ BAD = {
     "transposed": (HYPOTHESES, [REFERENCES, REFERENCES], Misaligned, "transposed"),
     "transposed, one list": (HYPOTHESES, [REFERENCES], Misaligned, "transposed"),
     "no references for one": (HYPOTHESES, [["a"], [], ["c"]], DataError, r"references\[1\]"),
-    "None in a list of references": (HYPOTHESES, [["a"], [None], ["c"]], DataError, r"references\[1\]\[0\]"),
+    "None in a list of references": (
+        HYPOTHESES,
+        [["a"], [None], ["c"]],
+        DataError,
+        r"references\[1\]\[0\]",
+    ),
     "deep nesting": (HYPOTHESES, [[["a"]], [["b"]], [["c"]]], DataError, r"references\[0\]\[0\]"),
-    "lone high surrogate": (["a\ud800b", "b", "c"], REFERENCES, DataError, r"hypotheses\[0\].*U\+D800"),
-    "lone low surrogate": (HYPOTHESES, ["a", "b", "c\udc00"], DataError, r"references\[2\].*U\+DC00"),
+    "lone high surrogate": (
+        ["a\ud800b", "b", "c"],
+        REFERENCES,
+        DataError,
+        r"hypotheses\[0\].*U\+D800",
+    ),
+    "lone low surrogate": (
+        HYPOTHESES,
+        ["a", "b", "c\udc00"],
+        DataError,
+        r"references\[2\].*U\+DC00",
+    ),
     "nothing to compare with": (HYPOTHESES, None, UsageError, "references"),
 }
 
@@ -151,14 +184,19 @@ def test_statistics_are_frozen_savable_and_addable(tmp_path):
     added = metric.fit(references=REFERENCES) + metric.fit(references=HYPOTHESES)
     path = tmp_path / "stats.json"
     api.save_stats(whole, path)
-    found = [metric.score(HYPOTHESES, REFERENCES, stats=one) for one in (whole, added, api.load_stats(path))]
+    found = [
+        metric.score(HYPOTHESES, REFERENCES, stats=one)
+        for one in (whole, added, api.load_stats(path))
+    ]
     assert len({str(one.signature) for one in found}) == 1
     assert np.allclose(found[0].segments, found[1].segments, atol=1e-9, rtol=0)
     assert found[0].segments.tolist() == found[2].segments.tolist()
     with pytest.raises(FrozenInstanceError):
         whole.reader = "x"
     with pytest.raises(StatisticsMismatch):
-        metric.fit(references=REFERENCES) + monge.load("twmd-b", layers=2).fit(references=REFERENCES)
+        metric.fit(references=REFERENCES) + monge.load("twmd-b", layers=2).fit(
+            references=REFERENCES
+        )
     with pytest.raises(StatisticsMismatch):
         CorpusStats.from_dict({})
     with pytest.raises(DataError):

@@ -39,13 +39,20 @@ WORDS = [
 
 
 def write_pairs(path, rows: int = 700, systems=("A", "B"), seed: int = 1):
-    """A table of two systems whose items share their references, system after system; texts come again."""
+    """A table of two systems whose items share their references, system after system; texts come
+    again.
+    """
     drawn = random.Random(seed)
     pool = [" ".join(drawn.choices(WORDS, k=drawn.randint(4, 18))) for _ in range(rows)]
     with path.open("w", encoding="utf-8") as file:
         for system in systems:
             for item in range(rows):
-                row = {"id": f"i{item}", "system": system, "hypothesis": drawn.choice(pool), "reference": pool[item]}
+                row = {
+                    "id": f"i{item}",
+                    "system": system,
+                    "hypothesis": drawn.choice(pool),
+                    "reference": pool[item],
+                }
                 file.write(json.dumps(row) + "\n")
     return path
 

@@ -1,4 +1,6 @@
-"""A run on a cluster without one: its workers are this process, in whatever order the blocks come."""
+"""A run on a cluster without one: its workers are this process, in whatever order the blocks
+come.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def here(monkeypatch, small_blocks):
-    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives.
+    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those
+    nobody survives.
 
     There are none until that was asked `here.workers_after` times.
     """
@@ -52,7 +55,9 @@ def here(monkeypatch, small_blocks):
                 Here.done += [(job.kind, block.number)] * told["fresh"]
                 yield told
 
-    monkeypatch.setattr(sys.modules["monge.cluster.score"], "connect_in_background", connect_in_background)
+    monkeypatch.setattr(
+        sys.modules["monge.cluster.score"], "connect_in_background", connect_in_background
+    )
     monkeypatch.setattr(rounds, "run_blocks", run_blocks)
     monkeypatch.setattr(worker, "_count_for_dashboard", lambda pass_kind, report: None)
     return Here

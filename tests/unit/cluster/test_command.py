@@ -66,7 +66,9 @@ def results(path) -> list[dict]:
     ],
 )
 def test_every_kind_of_input_gives_the_results_of_one_machine(monge, workplace, given):
-    code, _, err = monge(*(one.format(here=workplace) for one in given), "--engine", "ray", "-o", "out", "--ci")
+    code, _, err = monge(
+        *(one.format(here=workplace) for one in given), "--engine", "ray", "-o", "out", "--ci"
+    )
     assert code == 0, err
     code, out, _ = monge("pairs.jsonl", "--ci", "-f", "json")
     expected = [{**one, "system": ""} for one in json.loads(out)["results"]]
@@ -95,7 +97,9 @@ def test_a_file_is_all_parts_one_after_another(monge, workplace, form):
     else:
         each = [one.read_text("utf-8").splitlines(keepends=True) for one in parts]
         head = each[0][:1] if form == "tsv" else []
-        assert whole.read_text("utf-8") == "".join([*head, *(line for some in each for line in some[len(head) :])])
+        assert whole.read_text("utf-8") == "".join(
+            [*head, *(line for some in each for line in some[len(head) :])]
+        )
     assert results(workplace / "all.result.json") == results(workplace / "out" / "result.json")
     assert not list(workplace.glob("*.partial"))
 
@@ -104,7 +108,12 @@ def test_progress_for_machines_accounts_for_every_row(monge, workplace):
     code, _, err = monge("pairs.jsonl", "--engine", "ray", "-o", "out", "--log-json", "-q")
     assert code == 0
     events = [json.loads(line) for line in err.splitlines()]
-    assert [one["pass"] for one in events if one["event"] == "began"] == ["read", "start", "count", "score"]
+    assert [one["pass"] for one in events if one["event"] == "began"] == [
+        "read",
+        "start",
+        "count",
+        "score",
+    ]
     for what in ("count", "score"):
         done = [one for one in events if one["event"] == "done" and one["pass"] == what]
         assert sum(one["rows"] for one in done) == 400
@@ -114,7 +123,9 @@ def test_progress_for_machines_accounts_for_every_row(monge, workplace):
 def test_texts_stand_beside_scores(monge, workplace):
     assert monge("pairs.jsonl", "--engine", "ray", "-o", "all.parquet", "--with-texts")[0] == 0
     found = pyarrow.parquet.read_table(workplace / "all.parquet").to_pylist()
-    rows = [json.loads(line) for line in (workplace / "pairs.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line) for line in (workplace / "pairs.jsonl").read_text("utf-8").splitlines()
+    ]
     assert [one["hypothesis"] for one in found[::3]] == [one["hypothesis"] for one in rows]
     assert [one["references"] for one in found[::3]] == [[one["reference"]] for one in rows]
     assert monge("pairs.jsonl", "-f", "parquet", "-o", "plain.parquet", "--with-texts")[0] == 0

@@ -1,4 +1,6 @@
-"""A real Ray of one to three nodes on this machine: the numbers of one machine, also where workers or nodes go."""
+"""A real Ray of one to three nodes on this machine: the numbers of one machine, also where workers
+or nodes go.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,12 @@ from monge.datasets.tables import read_table
 from monge.errors import MongeError
 from monge.evaluation import Run, Setup, Task, evaluate
 
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+NODE = {
+    "num_cpus": 1,
+    "object_store_memory": 80 << 20,
+    "node_ip_address": "127.0.0.1",
+    "include_dashboard": False,
+}
 THREE = METRICS[:3]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -66,7 +73,9 @@ def grown(nodes, count: int) -> None:
     import ray
 
     for _ in range(count - len(nodes.list_all_nodes())):
-        nodes.add_node(**{name: value for name, value in NODE.items() if name != "include_dashboard"})
+        nodes.add_node(
+            **{name: value for name, value in NODE.items() if name != "include_dashboard"}
+        )
     while ray.cluster_resources().get("CPU", 0) < count:
         time.sleep(0.1)
 
@@ -78,13 +87,20 @@ def test_one_two_and_three_nodes_give_the_numbers_of_one_machine(
         grown(nodes, count)
         used = set()
         watch = ClusterProgress(block_done=lambda what, told, used=used: used.add(told["pid"]))
-        found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(tmp_path / str(count)), watch=watch)
+        found = score(
+            Tables([str(table)]),
+            recipe(tiny_bert, *THREE),
+            request(tmp_path / str(count)),
+            watch=watch,
+        )
         assert found.result.read_text("utf-8") == expected
         assert len(used - {os.getpid()}) <= count  # the driver counts until there are workers
     assert parts(tmp_path / "1") == parts(tmp_path / "2") == parts(tmp_path / "3")
 
 
-def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, tiny_bert, tmp_path, small_blocks):
+def test_killed_workers_and_a_lost_node_change_nothing(
+    nodes, table, expected, tiny_bert, tmp_path, small_blocks
+):
     grown(nodes, 3)
     workers, lost = set(), []
 
@@ -100,17 +116,26 @@ def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, t
                     continue
 
     made = recipe(tiny_bert, *THREE)
-    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=ClusterProgress(block_done=told))
+    found = score(
+        Tables([str(table)]),
+        made,
+        request(tmp_path / "out"),
+        watch=ClusterProgress(block_done=told),
+    )
     assert lost
     assert found.result.read_text("utf-8") == expected
 
 
-def test_a_block_that_no_worker_can_begin_says_why(nodes, table, tiny_bert, tmp_path, small_blocks, monkeypatch):
+def test_a_block_that_no_worker_can_begin_says_why(
+    nodes, table, tiny_bert, tmp_path, small_blocks, monkeypatch
+):
     def unfit(block, job):
         raise ModuleNotFoundError("No module named 'monge'")
 
     monkeypatch.setattr("monge.cluster.engine.do_block", unfit)
-    with pytest.raises(MongeError, match=r"given up \(ModuleNotFoundError: No module named 'monge', 3 times\)"):
+    with pytest.raises(
+        MongeError, match=r"given up \(ModuleNotFoundError: No module named 'monge', 3 times\)"
+    ):
         score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path / "out"))
 
 
@@ -128,7 +153,9 @@ def test_tasks_that_nobody_waits_for_are_called_off(nodes):
     assert next(each) == (0, 0)
     each.close()
     room = int(ray.cluster_resources()["CPU"])
-    assert dict(map_on_ray(slept, [(0,)] * 2 * room, workers=room, threads=1)) == dict.fromkeys(range(2 * room), 0)
+    assert dict(map_on_ray(slept, [(0,)] * 2 * room, workers=room, threads=1)) == dict.fromkeys(
+        range(2 * room), 0
+    )
     assert time.monotonic() - begun < 300
 
 
@@ -147,7 +174,9 @@ def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_p
     out = tmp_path / "out"
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     arguments = [str(table), str(tiny_bert), str(out), nodes.address, *THREE]
-    driver = subprocess.Popen([sys.executable, "-c", DRIVER, *arguments], env={**os.environ, "PYTHONPATH": paths})
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, *arguments], env={**os.environ, "PYTHONPATH": paths}
+    )
     while driver.poll() is None and not list(out.glob("records/*.json")):
         time.sleep(0.02)
     driver.kill()
@@ -155,7 +184,9 @@ def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_p
     done = len(list(out.glob("records/*.json")))
     fresh = []
     watch = ClusterProgress(
-        block_done=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None
+        block_done=lambda what, told: (
+            fresh.append(told) if what == "score" and told["fresh"] else None
+        )
     )
     found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(out), watch=watch)
     assert found.result.read_text("utf-8") == expected
@@ -166,9 +197,14 @@ def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_p
 def test_a_data_set_of_ray_in_python(nodes, tiny_bert, tmp_path):
     import ray.data
 
-    rows = [json.loads(line) for line in write_pairs(tmp_path / "rows.jsonl", 60).read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)
+        for line in write_pairs(tmp_path / "rows.jsonl", 60).read_text("utf-8").splitlines()
+    ]
     data = ray.data.from_items(rows, override_num_blocks=3)
-    found = score_dataset(data, ["twmd", "chrf"], output=tmp_path / "out", interval=True, model=tiny_bert)
+    found = score_dataset(
+        data, ["twmd", "chrf"], output=tmp_path / "out", interval=True, model=tiny_bert
+    )
     one = json.loads(plain(read_table(tmp_path / "rows.jsonl"), tiny_bert, "twmd", "chrf"))
     assert list(found.results) == one["results"]
 
@@ -177,7 +213,10 @@ def test_a_data_set_of_ray_in_python(nodes, tiny_bert, tmp_path):
 def judged(tmp_path):
     """A table of 40 judged texts in three groups."""
     lines = write_pairs(tmp_path / "rows.jsonl", 40, ("A",)).read_text("utf-8").splitlines()
-    rows = [{**json.loads(line), "group": f"g{k % 3}", "human": k * 7 % 11} for k, line in enumerate(lines)]
+    rows = [
+        {**json.loads(line), "group": f"g{k % 3}", "human": k * 7 % 11}
+        for k, line in enumerate(lines)
+    ]
     (tmp_path / "judged.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows), "utf-8")
     return str(tmp_path / "judged.jsonl")
 
@@ -189,7 +228,9 @@ def test_a_study_by_workers_is_the_study(nodes, judged, tiny_bert):
     with passes_on_ray(Engine()) as passes:
         found = evaluate(task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes))
     assert found.to_dict() == evaluate(task, names, setup=setup).to_dict()
-    assert len(steps) == 6  # three groups, each with the metrics of vectors, and with those of words
+    assert (
+        len(steps) == 6
+    )  # three groups, each with the metrics of vectors, and with those of words
 
 
 @pytest.mark.parametrize(
@@ -199,14 +240,31 @@ def test_a_study_by_workers_is_the_study(nodes, judged, tiny_bert):
         ("sensitivity", "-m", "bertscore", "--factor", "idf,punctuation"),
     ],
 )
-def test_a_verb_with_workers_prints_what_it_prints_without(nodes, judged, tiny_bert, capsys, arguments):
+def test_a_verb_with_workers_prints_what_it_prints_without(
+    nodes, judged, tiny_bert, capsys, arguments
+):
     verb, *rest = arguments
-    call = [verb, "table", "--data", judged, "--model", str(tiny_bert), *rest, "--resamples", "50", "-f", "json", "-q"]
+    call = [
+        verb,
+        "table",
+        "--data",
+        judged,
+        "--model",
+        str(tiny_bert),
+        *rest,
+        "--resamples",
+        "50",
+        "-f",
+        "json",
+        "-q",
+    ]
     printed = []
     for more in ([], ["--engine", "ray"]):
         assert run([*call, *more]) == 0
         *others, result = capsys.readouterr().out.splitlines()
-        assert all("raylet" in line or line.startswith((" ", "\t")) or not line for line in others), others
+        assert all(
+            "raylet" in line or line.startswith((" ", "\t")) or not line for line in others
+        ), others
         printed.append(
             result
         )  # Ray may tell late, on standard output, of the nodes that the tests before this one killed
@@ -237,7 +295,9 @@ def test_a_ray_of_our_own_gives_the_results_of_one_machine(table, tiny_bert, tmp
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     arguments = [str(table), str(tiny_bert), str(tmp_path / "out")]
     call = [sys.executable, "-c", OWN, *arguments]
-    found = subprocess.run(call, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        call, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True
+    )
     assert {"gcs_server\n", "raylet\n"} <= set(found.stdout.split("child ")[1:])
     expected = plain(read_table(table), tiny_bert, "twmd")
     assert (tmp_path / "out" / "result.json").read_text("utf-8") == expected

@@ -46,7 +46,12 @@ def test_a_description_is_whole(name):
     assert set(dataset.levels) <= {"segment", "system"}
     assert dataset.mean == ("weighted" if name.startswith("sts1") else "unweighted")
     assert dataset.references == ("mean" if name.startswith("tac") else "max")
-    assert {row["statistic"] for row in dataset.humans.values()} <= {"pearson", "spearman", "kendall", "darr"}
+    assert {row["statistic"] for row in dataset.humans.values()} <= {
+        "pearson",
+        "spearman",
+        "kendall",
+        "darr",
+    }
     assert set(dataset.expected) <= set(dataset.humans)
 
 

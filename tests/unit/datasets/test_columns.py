@@ -1,4 +1,6 @@
-"""Columns by their usual names: every one, whatever its letters; what is ambiguous or not there is refused."""
+"""Columns by their usual names: every one, whatever its letters; what is ambiguous or not there is
+refused.
+"""
 
 import json
 from pathlib import Path
@@ -16,7 +18,8 @@ def found(names, roles=TEXTS, **given):
 
 
 @pytest.mark.parametrize(
-    ("role", "name"), [(role, name) for role, tiers in ROLES.items() for one in tiers for name in one]
+    ("role", "name"),
+    [(role, name) for role, tiers in ROLES.items() for one in tiers for name in one],
 )
 def test_every_usual_name_plays_its_role(role, name):
     for written in (name, name.upper(), name.replace("_", " ").title(), name.replace("_", "-")):
@@ -24,11 +27,19 @@ def test_every_usual_name_plays_its_role(role, name):
 
 
 def test_no_name_has_two_meanings_in_one_table():
-    """What can be a hypothesis and a reference is the reference only where another column is the hypothesis."""
+    """What can be a hypothesis and a reference is the reference only where another column is the
+    hypothesis.
+    """
     often = [name for role in TEXTS for tier in ROLES[role] for name in tier]
     assert {name for name in often if often.count(name) > 1} == {"summary", "translation", "answer"}
-    assert found(["summary", "reference"]) == {"hypothesis": ("summary",), "reference": ("reference",)}
-    assert found(["prediction", "summary"]) == {"hypothesis": ("prediction",), "reference": ("summary",)}
+    assert found(["summary", "reference"]) == {
+        "hypothesis": ("summary",),
+        "reference": ("reference",),
+    }
+    assert found(["prediction", "summary"]) == {
+        "hypothesis": ("prediction",),
+        "reference": ("summary",),
+    }
     assert found(["mt", "ref", "summary"]) == {"hypothesis": ("mt",), "reference": ("ref",)}
 
 
@@ -47,7 +58,11 @@ def test_numbered_references(names, order):
 
 def test_the_own_name_wins_and_is_no_guess():
     columns = assign_columns(["mt", "hypothesis", "References", "label", "model"], TEXTS, {}, "t")
-    assert dict(columns.names) == {"hypothesis": ("hypothesis",), "reference": ("References",), "system": ("model",)}
+    assert dict(columns.names) == {
+        "hypothesis": ("hypothesis",),
+        "reference": ("References",),
+        "system": ("model",),
+    }
     assert columns.note == "system=model"
 
 
@@ -55,18 +70,26 @@ def test_the_note_is_what_columns_would_say():
     columns = assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, {}, "t")
     said = given_columns([columns.note])
     assert said == {"hypothesis": ("mt",), "reference": ("ref1", "ref2"), "source": ("src",)}
-    assert dict(assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").names) == dict(columns.names)
+    assert dict(assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").names) == dict(
+        columns.names
+    )
     assert assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").note == ""
 
 
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["mt", "output", "ref"], "both 'mt' and 'output' can be the hypothesis; say which: --columns hypothesis=mt"),
+        (
+            ["mt", "output", "ref"],
+            "both 'mt' and 'output' can be the hypothesis; say which: --columns hypothesis=mt",
+        ),
         (["hyp", "gold", "target"], "both 'gold' and 'target' can be the reference"),
         (["hyp", "references", "reference"], "both 'references' and 'reference'"),
         (["hyp", "ref", "sys", "model"], "both 'sys' and 'model' can be the system"),
-        (["translation", "summary", "ref"], "both 'translation' and 'summary' can be the hypothesis"),
+        (
+            ["translation", "summary", "ref"],
+            "both 'translation' and 'summary' can be the hypothesis",
+        ),
     ],
 )
 def test_two_columns_for_one_role_are_ambiguous(names, says):
@@ -75,12 +98,17 @@ def test_two_columns_for_one_role_are_ambiguous(names, says):
 
 
 def test_what_the_user_says_goes_first():
-    assert found(["mt", "output", "ref"], hypothesis="output") == {"hypothesis": ("output",), "reference": ("ref",)}
+    assert found(["mt", "output", "ref"], hypothesis="output") == {
+        "hypothesis": ("output",),
+        "reference": ("ref",),
+    }
     assert found(["a", "b", "MT"], hypothesis="mt", reference=["b", "a"]) == {
         "hypothesis": ("MT",),
         "reference": ("b", "a"),
     }
-    with pytest.raises(InvalidSetting, match=r"hypothesis=mtt: t\.tsv has no column 'mtt'; did you mean 'mt'\?"):
+    with pytest.raises(
+        InvalidSetting, match=r"hypothesis=mtt: t\.tsv has no column 'mtt'; did you mean 'mt'\?"
+    ):
         found(["mt", "ref"], hypothesis="mtt")
     with pytest.raises(UsageError, match=r"gives column 'ref' of t\.tsv two roles"):
         found(["mt", "ref"], hypothesis="ref", reference="ref")
@@ -101,21 +129,36 @@ def test_a_wrong_option_is_refused(option, kind, says):
 
 
 def test_a_generation_run_is_read_as_it_is(tmp_path):
-    """What lm-eval logs: lists of one output, whole numbers for ids, columns that are nothing to us."""
+    """What lm-eval logs: lists of one output, whole numbers for ids, columns that are nothing to
+    us.
+    """
     path = tmp_path / "samples.jsonl"
-    line = {"doc_id": 0, "doc": {"x": 1}, "target": "r", "resps": [["h "]], "filtered_resps": ["h"], "bleu": 0.5}
+    line = {
+        "doc_id": 0,
+        "doc": {"x": 1},
+        "target": "r",
+        "resps": [["h "]],
+        "filtered_resps": ["h"],
+        "bleu": 0.5,
+    }
     path.write_text(json.dumps(line) + "\n")
     assert list(read_table(path)) == [Segment("0", "h", ("r",))]
     path.write_text(json.dumps({**line, "filtered_resps": ["h", "i"]}) + "\n")
     with pytest.raises(
-        Unreadable, match=r"samples\.jsonl:1, field 'filtered_resps': expected one text, got a list of 2"
+        Unreadable,
+        match=r"samples\.jsonl:1, field 'filtered_resps': expected one text, got a list of 2",
     ):
         read_table(path)
 
 
 def test_what_was_only_guessed_and_is_no_text_is_passed_over(tmp_path):
     path = tmp_path / "chat.jsonl"
-    line = {"prompt": [{"role": "user", "content": "?"}], "key": {"a": 1}, "response": "h", "answer": "r"}
+    line = {
+        "prompt": [{"role": "user", "content": "?"}],
+        "key": {"a": 1},
+        "response": "h",
+        "answer": "r",
+    }
     path.write_text(json.dumps(line) + "\n")
     assert list(read_table(path)) == [Segment("1", "h", ("r",))]
     with pytest.raises(Unreadable, match="field 'prompt': expected a text"):

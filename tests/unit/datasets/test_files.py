@@ -25,7 +25,9 @@ def test_the_year_tells_equal_names_apart(root):
     assert files.one(["DA-syslevel.csv"], 17) == root / "wmt17-seg-da/DA-syslevel.csv"
     assert files.one(["DA-syslevel.csv"], 18) == root / "wmt18-darr/DA-syslevel.csv"
     assert files.year_of(root / "sts-2012-2014/2013/OnWN.test.tsv") == 13
-    with pytest.raises(Unreadable, match=r"not found of 2019 below .*; looked for DA-syslevel\.csv"):
+    with pytest.raises(
+        Unreadable, match=r"not found of 2019 below .*; looked for DA-syslevel\.csv"
+    ):
         files.one(["DA-syslevel.csv"], 19)
 
 

@@ -16,7 +16,9 @@ def test_every_human_column_says_which_files_it_needs(name):
         assert dataset.needs(human), human
         assert {role for some in dataset.needs(human) for role in some} <= set(dataset.files)
     (stock,) = take_stock([name]).datasets
-    assert {file_role.role for file_role in stock.file_roles if not file_role.used_by} <= set(OPTIONAL)
+    assert {file_role.role for file_role in stock.file_roles if not file_role.used_by} <= set(
+        OPTIONAL
+    )
     assert stock.readable is None
 
 
@@ -33,10 +35,14 @@ def test_an_empty_directory_has_none_of_them_and_the_error_says_so(name, tmp_pat
 
 def test_what_is_there_is_found_and_what_can_be_read_is_what_opens(tmp_path):
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "sts-test.csv").write_text("g\tf\ty\t01\t2.5\ta\tb\ng\tf\ty\t02\t3\tc\td\n")
+    (tmp_path / "deep" / "sts-test.csv").write_text(
+        "g\tf\ty\t01\t2.5\ta\tb\ng\tf\ty\t02\t3\tc\td\n"
+    )
     found = take_stock(directory=tmp_path)
     assert [one.dataset.name for one in found.datasets] == PUBLISHED
-    assert {one.dataset.name: one.readable for one in found.datasets if one.readable} == {"stsb": ("score",)}
+    assert {one.dataset.name: one.readable for one in found.datasets if one.readable} == {
+        "stsb": ("score",)
+    }
     assert open_dataset("stsb", tmp_path).n == 2
     stsb = next(one for one in found.to_dict()["datasets"] if one["name"] == "stsb")
     assert stsb["files"][0]["found"] == [str(tmp_path / "deep" / "sts-test.csv")]

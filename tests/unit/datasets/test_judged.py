@@ -11,13 +11,31 @@ from monge.types import Segment
 
 
 def group(*scores, **more):
-    return scored([Segment(str(i), "h", ("r",), None, "AB"[i % 2]) for i in range(len(scores))], scores, **more)
+    return scored(
+        [Segment(str(i), "h", ("r",), None, "AB"[i % 2]) for i in range(len(scores))],
+        scores,
+        **more,
+    )
 
 
 def judged(mean, **groups):
     row = describe("wmt17")
     return Judged(
-        "wmt17", "raw", "segment", "da", "pearson", 1, groups, mean, "max", "references", {}, (), {}, row.licence, ""
+        "wmt17",
+        "raw",
+        "segment",
+        "da",
+        "pearson",
+        1,
+        groups,
+        mean,
+        "max",
+        "references",
+        {},
+        (),
+        {},
+        row.licence,
+        "",
     )
 
 
@@ -66,7 +84,13 @@ def test_rows_and_groups_cannot_be_confused():
 
 
 def test_groups_are_asked_for_by_name_or_pattern():
-    assert matching(["a[1]"], ["a[1]", "a1"], "group") == ["a[1]"], "a name is itself, whatever it holds"
-    assert matching(["*-en", "de-fr"], ["cs-en", "de-en", "de-fr", "en-de"], "group") == ["cs-en", "de-en", "de-fr"]
+    assert matching(["a[1]"], ["a[1]", "a1"], "group") == ["a[1]"], (
+        "a name is itself, whatever it holds"
+    )
+    assert matching(["*-en", "de-fr"], ["cs-en", "de-en", "de-fr", "en-de"], "group") == [
+        "cs-en",
+        "de-en",
+        "de-fr",
+    ]
     with pytest.raises(UnknownName, match="unknown group 'x\\*'"):
         matching(["x*"], ["a"], "group")

@@ -54,7 +54,11 @@ def test_compressed_files_are_read_as_they_are(write):
         ("u.txt", "hello\nthere".encode("utf-16"), r"u\.txt looks like UTF-16.*iconv"),
         ("u.txt", "hello\nthere".encode("utf-16-le"), r"u\.txt looks like UTF-16"),
         ("u.txt", "hello\nthere".encode("utf-16-be"), r"u\.txt looks like UTF-16"),
-        ("u.txt", b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00\n", r"u\.txt is not text: it has NUL bytes"),
+        (
+            "u.txt",
+            b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00\n",
+            r"u\.txt is not text: it has NUL bytes",
+        ),
         ("empty.txt", b"", r"empty\.txt is empty"),
         ("empty.txt.gz", gzip.compress(b"", mtime=0), r"is empty"),
         (
@@ -65,8 +69,16 @@ def test_compressed_files_are_read_as_they_are(write):
         ("flip.txt.gz", b"not gzip at all", r"flip\.txt\.gz: truncated or damaged gzip"),
         ("cut.txt.xz", lzma.compress(b"abc\n" * 99)[:-9], r"cut\.txt\.xz: truncated or damaged xz"),
         ("hidden.txt", gzip.compress(b"abc\n", mtime=0), r"looks like gzip data.*\*\.gz"),
-        ("hidden.txt", b"PK\x03\x04...", r"looks like zip data.*unpack.*save a spreadsheet as CSV or TSV"),
-        ("hidden.txt", b"\xd0\xcf\x11\xe0...", r"looks like an old office file.*save a spreadsheet as CSV or TSV"),
+        (
+            "hidden.txt",
+            b"PK\x03\x04...",
+            r"looks like zip data.*unpack.*save a spreadsheet as CSV or TSV",
+        ),
+        (
+            "hidden.txt",
+            b"\xd0\xcf\x11\xe0...",
+            r"looks like an old office file.*save a spreadsheet as CSV or TSV",
+        ),
         ("hidden.txt", b"%PDF-1.7\n...", r"looks like PDF, not text; save .* as plain text"),
         ("hidden.tsv", b"PAR1...", r"looks like Parquet, not text; name it \*\.parquet"),
     ],
@@ -79,7 +91,9 @@ def test_what_cannot_be_read_is_named(write, name, content, says):
 
 def test_a_missing_file_offers_the_nearest(write, tmp_path):
     write("x\n", "hypotheses.txt")
-    with pytest.raises(Unreadable, match=r"hypothesis\.txt: no such file; did you mean .*hypotheses\.txt\?"):
+    with pytest.raises(
+        Unreadable, match=r"hypothesis\.txt: no such file; did you mean .*hypotheses\.txt\?"
+    ):
         read_lines(tmp_path / "hypothesis.txt")
     with pytest.raises(Unreadable, match="nor is there a directory"):
         read_lines(tmp_path / "nowhere" / "a.txt")

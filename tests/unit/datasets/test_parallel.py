@@ -37,7 +37,9 @@ def test_by_line_then_by_system_and_again(write):
 
 
 def test_a_source_may_stand_alone(write):
-    assert list(read_parallel([write("a", "x")], source=write("s", "y"))) == [Segment("1", "x", (), "y", "a")]
+    assert list(read_parallel([write("a", "x")], source=write("s", "y"))) == [
+        Segment("1", "x", (), "y", "a")
+    ]
 
 
 def test_systems_that_share_a_name_keep_their_path(write):
@@ -49,8 +51,13 @@ def test_unequal_counts_name_both_files_and_the_line(write):
     h, r = write("h.txt", "1", "2"), write("r.txt", "1", "2", "third")
     with pytest.raises(Misaligned) as caught:
         read_parallel([h], [r])
-    assert str(caught.value) == f"{h} has 2 lines but {r} has 3: the first unmatched is line 3 of {r}, 'third'"
-    with pytest.raises(Misaligned, match=r"r\.txt has 3 lines but .*h\.txt has 2: .* line 3 of .*r\.txt"):
+    assert (
+        str(caught.value)
+        == f"{h} has 2 lines but {r} has 3: the first unmatched is line 3 of {r}, 'third'"
+    )
+    with pytest.raises(
+        Misaligned, match=r"r\.txt has 3 lines but .*h\.txt has 2: .* line 3 of .*r\.txt"
+    ):
         read_parallel([r], [h])
     with pytest.raises(Misaligned, match="a blank line"):
         read_parallel([h], [write("blank.txt", "1", "2", "")])
@@ -91,7 +98,10 @@ def test_a_directory_is_the_outputs_in_it(write, tmp_path):
     (tmp_path / "outs" / "deeper").mkdir()
     r = write("r.txt", "ref")
     segments = read_parallel([tmp_path / "outs"], [r])
-    assert [(one.system, one.hypothesis, one.id) for one in segments] == [("a.txt", "y", "1"), ("b.txt", "x", "1")]
+    assert [(one.system, one.hypothesis, one.id) for one in segments] == [
+        ("a.txt", "y", "1"),
+        ("b.txt", "x", "1"),
+    ]
     with pytest.raises(UsageError, match=r"a\.txt were given twice"):
         read_parallel([tmp_path / "outs", str(tmp_path / "outs" / "a.txt")], [r])
     write("empty/.hidden", "z")

@@ -50,8 +50,12 @@ def test_sts_splits_and_later_names(put, root):
     put("x/STS2016.gs.answer-answer.txt", "", "3")
     assert open_dataset("sts12", root).groups["MSRpar"].scores.tolist() == [2]
     assert open_dataset("sts12", root, split="train").groups["MSRpar"].scores.tolist() == [1]
-    assert open_dataset("sts16", root).groups["answer-answer"].segments == (Segment("2", "g", ("h",)),)
-    with pytest.raises(Unreadable, match=r"sts15: no file STS\.input.* or \{subset\}\.test\.tsv.* of 2015"):
+    assert open_dataset("sts16", root).groups["answer-answer"].segments == (
+        Segment("2", "g", ("h",)),
+    )
+    with pytest.raises(
+        Unreadable, match=r"sts15: no file STS\.input.* or \{subset\}\.test\.tsv.* of 2015"
+    ):
         open_dataset("sts15", root)
     with pytest.raises(UnknownName, match="unknown sts12 split 'dev'"):
         open_dataset("sts12", root, split="dev")
@@ -86,7 +90,10 @@ def peer(name, sentences, **scores):
 def tac(put):
     def _tac(*peers, topic="T1"):
         references = [{"id": "r", "text": ["Ref one.", "Two."]}, {"id": "q", "text": ["Other."]}]
-        put("tac.08.mds.gen.resp-pyr", json.dumps({topic: {"references": references, "annotations": list(peers)}}))
+        put(
+            "tac.08.mds.gen.resp-pyr",
+            json.dumps({topic: {"references": references, "annotations": list(peers)}}),
+        )
 
     return _tac
 
@@ -98,10 +105,14 @@ def test_tac_peers(tac, root):
         peer("A", ["Ref one.", "Two."], responsiveness=5.0, pyr_score=1.1),
     )
     judged = open_dataset("tac08", root)
-    assert judged.groups["T1"].segments == (Segment("T1", "A. B.", ("Ref one. Two.", "Other."), None, "1"),)
+    assert judged.groups["T1"].segments == (
+        Segment("T1", "A. B.", ("Ref one. Two.", "Other."), None, "1"),
+    )
     assert judged.excluded == {"one-sentence peers": 1, "human peers": 1}
     assert judged.references == "mean"
-    everyone = open_dataset("tac08", root, include_human_peers=True, include_one_sentence_peers=True)
+    everyone = open_dataset(
+        "tac08", root, include_human_peers=True, include_one_sentence_peers=True
+    )
     assert [s.system for s in everyone.groups["T1"].segments] == ["1", "2", "A"]
     modified = open_dataset("tac08", root, human="pyramid-modified", include_human_peers=True)
     assert modified.excluded == {"one-sentence peers": 1, "no pyr_mod_score": 1}
@@ -112,7 +123,9 @@ def test_tac_peers(tac, root):
 
 def test_tac_faults(tac, root, put):
     tac(peer("1", ["A.", "B."], responsiveness="high"))
-    with pytest.raises(Unreadable, match="topic T1, summary 1, field 'responsiveness': expected a finite number"):
+    with pytest.raises(
+        Unreadable, match="topic T1, summary 1, field 'responsiveness': expected a finite number"
+    ):
         open_dataset("tac08", root)
     tac(peer("1", ["A.", None], responsiveness=1.0))
     with pytest.raises(Unreadable, match="topic T1, summary 1: expected a text"):
@@ -130,12 +143,20 @@ def test_tac_faults(tac, root, put):
 def test_summeval(put, root):
     scores = {"coherence": 1, "consistency": 2, "fluency": 3, "relevance": 4.5}
     line = {"key": "d", "src": "doc", "ref_summ": "r", "ref_summs": ["r", "q"]}
-    put("bartscore-summeval.jsonl", json.dumps({**line, "sys_summs": {"M0": {"sys_summ": "h", "scores": scores}}}))
+    put(
+        "bartscore-summeval.jsonl",
+        json.dumps({**line, "sys_summs": {"M0": {"sys_summ": "h", "scores": scores}}}),
+    )
     judged = open_dataset("summeval", root)
     assert judged.groups["summeval"].segments == (Segment("d", "h", ("r", "q"), "doc", "M0"),)
     assert judged.groups["summeval"].scores.tolist() == [4.5]
-    assert open_dataset("summeval", root, level="system", human="coherence").groups["summeval"].systems == {"M0": 1.0}
-    put("bartscore-summeval.jsonl", json.dumps({**line, "sys_summs": {"M0": {"sys_summ": "h", "scores": {}}}}))
+    assert open_dataset("summeval", root, level="system", human="coherence").groups[
+        "summeval"
+    ].systems == {"M0": 1.0}
+    put(
+        "bartscore-summeval.jsonl",
+        json.dumps({**line, "sys_summs": {"M0": {"sys_summ": "h", "scores": {}}}}),
+    )
     with pytest.raises(Unreadable, match=r"summeval\.jsonl:1, system M0: no column 'relevance'"):
         open_dataset("summeval", root)
 
@@ -144,7 +165,9 @@ def test_repeated_references_are_kept_once(put, root):
     scores = {"informativeness": 6, "naturalness": 5, "quality": 4}
     put(
         "bartscore-bagel.jsonl",
-        json.dumps({"key": 0, "src": "mr", "sys_summ": "h", "ref_summs": ["a", "b", "a"], "scores": scores}),
+        json.dumps(
+            {"key": 0, "src": "mr", "sys_summ": "h", "ref_summs": ["a", "b", "a"], "scores": scores}
+        ),
     )
     judged = open_dataset("bagel", root, human="quality")
     assert judged.groups["bagel"].segments == (Segment("0", "h", ("a", "b"), "mr"),)
@@ -156,7 +179,9 @@ def test_repeated_references_are_kept_once(put, root):
 
 def test_captions(put, root):
     put("flickr.json", json.dumps({"0": {"refs": ["a"] * 5, "cand": ["c"], "score": 2.0}}))
-    assert open_dataset("flickr8k", root).groups["flickr8k"].segments == (Segment("0", "c", ("a",) * 5),)
+    assert open_dataset("flickr8k", root).groups["flickr8k"].segments == (
+        Segment("0", "c", ("a",) * 5),
+    )
     put("Flickr8k.token.txt", *(f"i.jpg#{n}\tcaption {n}" for n in range(5)), "j.jpg#2\tother")
     put("ExpertAnnotations.txt", "i.jpg\tj.jpg#2\t1\t1\t2", "i.jpg\ti.jpg#0\t4\t4\t4")
     judged = open_dataset("flickr8k", root)
@@ -174,9 +199,16 @@ MLQE = "index\toriginal\ttranslation\tscores\tmean\tz_scores\tz_mean\tmodel_scor
 
 def test_mlqe_takes_z_mean_whatever_the_first_column_is_called(put, root):
     put(
-        "test20.ende.df.short.tsv", MLQE, '7\tein "x\ta "x\t[1]\t50\t[0]\t0.5\t-0.1', "8\ty\tz\t[1]\t60\t[0]\t0.7\t-0.9"
+        "test20.ende.df.short.tsv",
+        MLQE,
+        '7\tein "x\ta "x\t[1]\t50\t[0]\t0.5\t-0.1',
+        "8\ty\tz\t[1]\t60\t[0]\t0.7\t-0.9",
     )
-    put("test20.ruen.df.short.tsv", MLQE.replace("index", "segid"), "9\ts\th\t[1]\t50\t[0]\t0.25\t-0.1")
+    put(
+        "test20.ruen.df.short.tsv",
+        MLQE.replace("index", "segid"),
+        "9\ts\th\t[1]\t50\t[0]\t0.25\t-0.1",
+    )
     put("dev.ende.df.short.tsv", MLQE, "1\ts\th\t[1]\t50\t[0]\t-1\t-0.1")
     judged = open_dataset("mlqe-pe", root)
     assert judged.groups["en-de"].segments[0] == Segment("7", 'a "x', (), 'ein "x')
@@ -193,7 +225,9 @@ def test_mlqe_model_scores_warn(put, root):
     lines = [f"{n}\ts\th\t[1]\t50\t[0]\t{n % 3}\t-0.{n}" for n in range(1, 6)]
     put("test20.ende.df.short.tsv", MLQE, *lines)
     assert not any("perfectly" in warning for warning in open_dataset("mlqe-pe", root).warnings)
-    [warning] = [w for w in open_dataset("mlqe-pe", root, human="model_scores").warnings if "perfectly" in w]
+    [warning] = [
+        w for w in open_dataset("mlqe-pe", root, human="model_scores").warnings if "perfectly" in w
+    ]
     assert warning.startswith("en-de: human column 'model_scores' correlates perfectly")
     put("test20.ende.df.short.tsv", MLQE.replace("z_mean", "z"), *lines)
     with pytest.raises(Unreadable, match="no column 'z_mean'"):
@@ -210,10 +244,15 @@ def test_a_table_by_group(put):
         "g2\t4\tB\th4\tr3\t\t6",
     )
     judged = open_dataset("table", path)
-    assert {name: group.scores.tolist() for name, group in judged.groups.items()} == {"g1": [1, 2], "g2": [4]}
+    assert {name: group.scores.tolist() for name, group in judged.groups.items()} == {
+        "g1": [1, 2],
+        "g2": [4],
+    }
     assert judged.excluded == {"no human score": 1}
     assert judged.direction == 1
-    other = open_dataset("table", path.parent, human="fluency", pairs=["g2"], higher_is_better=False)
+    other = open_dataset(
+        "table", path.parent, human="fluency", pairs=["g2"], higher_is_better=False
+    )
     assert other.groups["g2"].scores.tolist() == [7, 6]
     assert (other.direction, list(other.groups)) == (-1, ["g2"])
     assert open_dataset("table", path, level="system").groups["g1"].systems == {"A": 1.0, "B": 2.0}
@@ -227,19 +266,27 @@ def test_a_table_by_group(put):
 
 def test_a_table_that_is_suspicious_or_not_there(put, root):
     path = put(
-        "a.jsonl", *(json.dumps({"hypothesis": "h", "source": "s", "human": n, "model_score": -n}) for n in (1, 2))
+        "a.jsonl",
+        *(
+            json.dumps({"hypothesis": "h", "source": "s", "human": n, "model_score": -n})
+            for n in (1, 2)
+        ),
     )
     [warning] = open_dataset("table", path).warnings
     assert "correlates perfectly" in warning
     assert open_dataset("table", path).against == "source"
-    path = put("b.jsonl", *(json.dumps({"hypothesis": "h", "reference": "r", "human": 3}) for _ in (1, 2)))
+    path = put(
+        "b.jsonl", *(json.dumps({"hypothesis": "h", "reference": "r", "human": 3}) for _ in (1, 2))
+    )
     assert "constant" in open_dataset("table", path).warnings[0]
     with pytest.raises(Unreadable, match=r"expected one table .* found 2 \(a\.jsonl, b\.jsonl\)"):
         open_dataset("table", root)
     with pytest.raises(Unreadable, match="no such file"):
         open_dataset("table", root / "c.tsv")
     path = put("c.tsv", "hypothesis\treference\thuman", "h\tr\tgood")
-    with pytest.raises(Unreadable, match=r"c\.tsv:2, field 'human': expected a finite number, got 'good'"):
+    with pytest.raises(
+        Unreadable, match=r"c\.tsv:2, field 'human': expected a finite number, got 'good'"
+    ):
         open_dataset("table", path)
     path = put("c.tsv", "hypothesis\treference\thuman", "h\tr\t")
     with pytest.raises(Unreadable, match="no row has a value in the human column 'human'"):

@@ -50,20 +50,31 @@ def test_csv_has_quotes_and_newlines(write):
 
 def test_a_csv_field_may_be_long(write):
     assert (
-        len(next(iter(read_table(write("t.csv", "hypothesis,reference\n" + "x" * 200_000 + ",r\n")))).hypothesis)
+        len(
+            next(
+                iter(read_table(write("t.csv", "hypothesis,reference\n" + "x" * 200_000 + ",r\n")))
+            ).hypothesis
+        )
         == 200_000
     )
 
 
 def test_several_references(write):
-    path = write("t.tsv", "hypothesis\treference_2\treference10\treference1\nh\tb\tj\ta\nh\t\t\ta\n")
+    path = write(
+        "t.tsv", "hypothesis\treference_2\treference10\treference1\nh\tb\tj\ta\nh\t\t\ta\n"
+    )
     assert [s.references for s in read_table(path)] == [("a", "b", "j"), ("a",)]
-    path = write("t.jsonl", '{"hypothesis": "h", "references": ["a", "b"]}\n{"hypothesis": "h", "references": ["c"]}\n')
+    path = write(
+        "t.jsonl",
+        '{"hypothesis": "h", "references": ["a", "b"]}\n{"hypothesis": "h", "references": ["c"]}\n',
+    )
     assert [s.references for s in read_table(path)] == [("a", "b"), ("c",)]
 
 
 def test_one_reference_column_may_hold_an_empty_text(write):
-    assert [s.references for s in read_table(write("t.tsv", "hypothesis\treference\nh\t\n\tr\n"))] == [("",), ("r",)]
+    assert [
+        s.references for s in read_table(write("t.tsv", "hypothesis\treference\nh\t\n\tr\n"))
+    ] == [("",), ("r",)]
 
 
 def test_without_references_the_source_stands(write):
@@ -75,41 +86,61 @@ def test_without_references_the_source_stands(write):
 
 
 def test_labels_may_be_whole_numbers(write):
-    path = write("t.jsonl", '{"hypothesis": "h", "reference": "r", "id": 12, "system": 3, "source": null}\n')
+    path = write(
+        "t.jsonl", '{"hypothesis": "h", "reference": "r", "id": 12, "system": 3, "source": null}\n'
+    )
     assert list(read_table(path)) == [Segment("12", "h", ("r",), None, "3")]
 
 
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("t.tsv", "hypotesis\treference\nh\tr\n", r"t\.tsv: no column 'hypothesis'; did you mean 'hypotesis'\?"),
+        ("t.tsv", "hypotesis\treference\nh\tr\n", r"t\.tsv: no column 'hypothesis'; did you mean "
+            r"'hypotesis'\?"),
         ("t.tsv", "hypothesis\trefer\nh\tr\n", r"no column 'reference'; did you mean 'refer'\?"),
-        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: --columns hypothesis=COLUMN\)"),
-        ("t.tsv", "hypothesis\treference\nh\tr\nh\n", r"t\.tsv:3: 1 field, expected 2 .*'reference' is missing"),
-        ("t.tsv", "hypothesis\treference\nh\tr\tz\n", r"t\.tsv:2: 3 fields, expected 2 .*unexpected 'z'"),
+        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: --columns "
+            r"hypothesis=COLUMN\)"),
+        ("t.tsv", "hypothesis\treference\nh\tr\nh\n", r"t\.tsv:3: 1 field, expected 2 "
+            r".*'reference' is missing"),
+        ("t.tsv", "hypothesis\treference\nh\tr\tz\n", r"t\.tsv:2: 3 fields, expected 2 "
+            r".*unexpected 'z'"),
         ("t.tsv", "hypothesis\treference\nh\tr\n\nh\tr\n", r"t\.tsv:3: 1 field"),
-        ("t.tsv", "hypothesis\thypothesis\treference\nh\th\tr\n", r"t\.tsv:1: the header names .*'hypothesis' twice"),
+        ("t.tsv", "hypothesis\thypothesis\treference\nh\th\tr\n", r"t\.tsv:1: the header names "
+            r".*'hypothesis' twice"),
         ("t.tsv", "hypothesis\treference\n", "a header but no rows"),
         ("t.tsv", "", "is empty"),
         ("t.csv", 'hypothesis,reference\nx,y\n"open,r\n', r"t\.csv:3: not CSV"),
         ("t.csv", 'hypothesis,reference\n"a"b,r\n', r"t\.csv:2: not CSV"),
         ("t.csv", "hypothesis,reference\nx,y\n\nx,y\n", r"t\.csv:3: 0 fields"),
-        ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": \n', r"t\.jsonl:2: not JSON"),
+        ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": '
+            '\n', r"t\.jsonl:2: not JSON"),
         ("t.jsonl", '["h", "r"]\n', r"t\.jsonl:1: expected a JSON object.*got list"),
         ("t.jsonl", '{"hypothesis": "h", "hypothesis": "h"}\n', "field 'hypothesis' stands twice"),
         ("t.jsonl", "[" * 100_000 + "\n", r"t\.jsonl:1: (JSON nested too deeply|not JSON)"),
-        ("t.jsonl", '{"hypothesis": null, "reference": "r"}\n', r"t\.jsonl:1, field 'hypothesis': .*got None"),
-        ("t.jsonl", '{"hypothesis": NaN, "reference": "r"}\n', r"field 'hypothesis': .*got float nan"),
-        ("t.jsonl", '{"hypothesis": "a\\ud800", "reference": "r"}\n', r"field 'hypothesis': lone surrogate"),
-        ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references', item 2: .*got int 3"),
-        ("t.jsonl", '{"hypothesis": "h", "references": {"en": "r"}}\n', r"'references': expected a text .*got dict"),
-        ("t.jsonl", '{"hypothesis": "h", "references": ["r", null]}\n', r"field 'references', item 2: .*got None"),
-        ("t.jsonl", '{"hypothesis": "h", "references": ["r"], "reference": "r"}\n', "both 'references' and 'ref"),
-        ("t.jsonl", '{"hypothesis": "", "references": ["r"]}\n{"hypothesis": "", "references": []}\n', "l:2: no ref"),
-        ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": "h"}\n', r"l:2: no column 'reference'"),
-        ("t.tsv", "hypothesis\treference1\treference2\nh\ta\tb\nh\t\t\n", r"t\.tsv:3: no reference"),
-        ("t.jsonl", '{"hypothesis": "h", "source": "s"}\n{"hypothesis": "h"}\n', r"t\.jsonl:2: no column 'source'"),
-        ("t.jsonl", '{"hypothesis": "h", "reference": "r", "id": 1.5}\n', r"field 'id': .*got float 1.5"),
+        ("t.jsonl", '{"hypothesis": null, "reference": '
+            '"r"}\n', r"t\.jsonl:1, field 'hypothesis': .*got None"),
+        ("t.jsonl", '{"hypothesis": NaN, "reference": '
+            '"r"}\n', r"field 'hypothesis': .*got float nan"),
+        ("t.jsonl", '{"hypothesis": "a\\ud800", "reference": '
+            '"r"}\n', r"field 'hypothesis': lone surrogate"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", '
+            '3]}\n', r"field 'references', item 2: .*got int 3"),
+        ("t.jsonl", '{"hypothesis": "h", "references": {"en": '
+            '"r"}}\n', r"'references': expected a text .*got dict"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", '
+            'null]}\n', r"field 'references', item 2: .*got None"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r"], "reference": '
+            '"r"}\n', "both 'references' and 'ref"),
+        ("t.jsonl", '{"hypothesis": "", "references": ["r"]}\n{"hypothesis": "", "references": '
+            '[]}\n', "l:2: no ref"),
+        ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": '
+            '"h"}\n', r"l:2: no column 'reference'"),
+        ("t.tsv", "hypothesis\treference1\treference2\nh\ta\tb\nh\t\t\n", r"t\.tsv:3: no "
+            r"reference"),
+        ("t.jsonl", '{"hypothesis": "h", "source": "s"}\n{"hypothesis": '
+            '"h"}\n', r"t\.jsonl:2: no column 'source'"),
+        ("t.jsonl", '{"hypothesis": "h", "reference": "r", "id": '
+            '1.5}\n', r"field 'id': .*got float 1.5"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(write, name, text, says):
@@ -148,7 +179,9 @@ def test_parquet(tmp_path):
     from pyarrow import parquet
 
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"hypothesis": ["h", "i"], "references": [["a", "b"], ["c"]], "id": [4, 5]}), path)
+    parquet.write_table(
+        pa.table({"hypothesis": ["h", "i"], "references": [["a", "b"], ["c"]], "id": [4, 5]}), path
+    )
     assert list(read_table(path)) == [Segment("4", "h", ("a", "b")), Segment("5", "i", ("c",))]
     parquet.write_table(pa.table({"hypothesis": ["h", None], "reference": ["a", "b"]}), path)
     with pytest.raises(Unreadable, match=r"t\.parquet:2, field 'hypothesis': .*got None"):
@@ -192,15 +225,25 @@ def test_rows_are_dictionaries_with_lines(write):
     ],
 )  # fmt: skip
 def test_the_delimiter_is_found(write, name, text):
-    assert [(s.hypothesis, s.references) for s in read_table(write(name, text))] == [("a;b\nc", ("r, s",))]
+    assert [(s.hypothesis, s.references) for s in read_table(write(name, text))] == [
+        ("a;b\nc", ("r, s",))
+    ]
 
 
 def test_a_delimiter_that_the_name_does_not_say_is_told(write):
     assert read_table(write("t.csv", "hypothesis,reference\na,b\n")).note == ""
-    assert "fields separated by semicolons" in read_table(write("t.csv", "hypothesis;reference\na;b\n")).note
-    with pytest.raises(Unreadable, match=r"t\.csv:3: 3 fields, expected 2 .*\(fields separated by semicolons\)"):
+    assert (
+        "fields separated by semicolons"
+        in read_table(write("t.csv", "hypothesis;reference\na;b\n")).note
+    )
+    with pytest.raises(
+        Unreadable, match=r"t\.csv:3: 3 fields, expected 2 .*\(fields separated by semicolons\)"
+    ):
         read_table(write("t.csv", "hypothesis;reference\na;b\na;b;c\n"))
-    with pytest.raises(Unreadable, match=r"no column 'reference' \(columns: hypothesis, x; fields separated by bars"):
+    with pytest.raises(
+        Unreadable,
+        match=r"no column 'reference' \(columns: hypothesis, x; fields separated by bars",
+    ):
         read_table(write("t.csv", "hypothesis|x\na|b\n"))
 
 
@@ -210,8 +253,13 @@ def test_numbers_with_a_decimal_comma(write):
         return table.number(next(iter(table)), "human")
 
     assert number("t.csv", "hypothesis;human\nh;-0,75\n") == -0.75
-    for name, text in [("t.tsv", "hypothesis\thuman\nh\t0,75\n"), ("u.csv", 'hypothesis,human\nh,"0,75"\n')]:
-        with pytest.raises(Unreadable, match=r":2, field 'human': .*got '0,75' \(a decimal comma\? write 0\.75\)"):
+    for name, text in [
+        ("t.tsv", "hypothesis\thuman\nh\t0,75\n"),
+        ("u.csv", 'hypothesis,human\nh,"0,75"\n'),
+    ]:
+        with pytest.raises(
+            Unreadable, match=r":2, field 'human': .*got '0,75' \(a decimal comma\? write 0\.75\)"
+        ):
             number(name, text)
 
 
@@ -233,11 +281,14 @@ def test_a_json_file_is_a_list_or_lists_or_lines(write, text):
     [
         ("[]", r"t\.json: no rows"),
         ('[{"hypothesis": "h", "reference": "r"}, 3]', r"t\.json, item 2: expected a JSON object"),
-        ('[{"hypothesis": "h", "reference": ""}, {"hypothesis": null, "reference": ""}]', r", item 2, field 'hyp"),
-        ('{"hypothesis": ["h", "i"], "reference": ["a"]}', r"t\.json: 2 items in 'hypothesis' but 1 in 'reference'"),
+        ('[{"hypothesis": "h", "reference": ""}, {"hypothesis": null, "reference": '
+            '""}]', r", item 2, field 'hyp"),
+        ('{"hypothesis": ["h", "i"], "reference": '
+            '["a"]}', r"t\.json: 2 items in 'hypothesis' but 1 in 'reference'"),
         ('"h"', r"t\.json: expected a list of objects with named fields, got str"),
         ('[{"hypothesis": "h",\n "reference": }]', r"t\.json: not JSON .*line 2"),
-        ('{"hypothesis": {"0": "h"}, "reference": {"0": "r"}}', r"field 'hypothesis': expected a text .*got dict"),
+        ('{"hypothesis": {"0": "h"}, "reference": {"0": '
+            '"r"}}', r"field 'hypothesis': expected a text .*got dict"),
     ],
 )  # fmt: skip
 def test_json_that_is_no_table(write, text, says):
@@ -247,9 +298,15 @@ def test_json_that_is_no_table(write, text, says):
 
 def test_a_list_may_be_written_in_a_cell(write):
     for cell in ('"[""a"", ""b""]"', "\"['a', 'b']\""):
-        assert next(iter(read_table(write("t.csv", f"hypothesis,references\nh,{cell}\n")))).references == ("a", "b")
-    assert next(iter(read_table(write("t.tsv", 'hypothesis\treference\nh\t["a"]\n')))).references == ('["a"]',)
-    with pytest.raises(Unreadable, match=r"t\.tsv:2, field 'references': begins and ends as a list"):
+        assert next(
+            iter(read_table(write("t.csv", f"hypothesis,references\nh,{cell}\n")))
+        ).references == ("a", "b")
+    assert next(
+        iter(read_table(write("t.tsv", 'hypothesis\treference\nh\t["a"]\n')))
+    ).references == ('["a"]',)
+    with pytest.raises(
+        Unreadable, match=r"t\.tsv:2, field 'references': begins and ends as a list"
+    ):
         read_table(write("t.tsv", 'hypothesis\treferences\nh\t["a", b]\n'))
 
 

@@ -29,8 +29,18 @@ def raw(tree):
     """Two systems, three segments, raw."""
     tree.put("a/references/newstest2017-csen-ref.en", "Ref One.", "Ref Two.", "Ref Three.")
     tree.put("a/sources/newstest2017-csen-src.cs", "Zdroj 1", "Zdroj 2", "Zdroj 3")
-    tree.put("a/system-outputs/newstest2017/cs-en/newstest2017.X.1.cs-en", "X One.", "", "X Three\u2028still.")
-    tree.put("a/system-outputs/newstest2017/cs-en/newstest2017.CASICT-DCU-NMT.5144.cs-en", "Y 1", "Y 2", "Y 3")
+    tree.put(
+        "a/system-outputs/newstest2017/cs-en/newstest2017.X.1.cs-en",
+        "X One.",
+        "",
+        "X Three\u2028still.",
+    )
+    tree.put(
+        "a/system-outputs/newstest2017/cs-en/newstest2017.CASICT-DCU-NMT.5144.cs-en",
+        "Y 1",
+        "Y 2",
+        "Y 3",
+    )
     return tree
 
 
@@ -57,25 +67,39 @@ def test_line_aligned_files(tree):
         tree.put(f"x/DAseg.newstest2015.{part}.cs-en", *lines)
     judged = open_dataset("wmt15", tree.root)
     [segment, _] = judged.groups["cs-en"].segments
-    assert (segment.id, segment.hypothesis, segment.references, segment.source) == ("1", "h1", ("r1",), "s1")
+    assert (segment.id, segment.hypothesis, segment.references, segment.source) == (
+        "1",
+        "h1",
+        ("r1",),
+        "s1",
+    )
     assert judged.groups["cs-en"].scores.tolist() == [0.5, -1.0]
     assert judged.warnings == ("cs-en: 2 judgements, but 500 were published",)
     tree.put("x/DAseg.newstest2015.reference.cs-en", "r1")
     with pytest.raises(Misaligned, match=r"has 2 lines but .*reference.cs-en has 1"):
         open_dataset("wmt15", tree.root)
     tree.put("x/DAseg.newstest2015.human.cs-en", "0.5", "NaN")
-    with pytest.raises(Unreadable, match=r"human\.cs-en:2, field 'HUMAN': expected a finite number, got 'NaN'"):
+    with pytest.raises(
+        Unreadable, match=r"human\.cs-en:2, field 'HUMAN': expected a finite number, got 'NaN'"
+    ):
         open_dataset("wmt15", tree.root)
 
 
 def test_columns_by_name_and_segments_from_one(raw):
     raw.put(
-        "DA-seglevel.csv", "HUMAN SID SYSTEM DATA LP", "0.25 3 X.1 newstest2017 cs-en", "1 1 X.1 newstest2016 cs-en"
+        "DA-seglevel.csv",
+        "HUMAN SID SYSTEM DATA LP",
+        "0.25 3 X.1 newstest2017 cs-en",
+        "1 1 X.1 newstest2016 cs-en",
     )
     judged = open_dataset("wmt17", raw.root)
     [segment] = judged.groups["cs-en"].segments
     assert (segment.id, segment.hypothesis) == ("3", "X Three\u2028still.")
-    assert (segment.references, segment.source, segment.system) == (("Ref Three.",), "Zdroj 3", "X.1")
+    assert (segment.references, segment.source, segment.system) == (
+        ("Ref Three.",),
+        "Zdroj 3",
+        "X.1",
+    )
     assert judged.groups["cs-en"].scores.tolist() == [0.25]
 
 
@@ -100,7 +124,9 @@ def test_segment_numbers_outside_are_refused(raw, sid):
 
 def test_a_missing_column_is_named(raw):
     raw.put("DA-seglevel.csv", "LP DATA SYSTEM SID SCORE", "cs-en newstest2017 X.1 1 0.1")
-    with pytest.raises(Unreadable, match=r"no column 'HUMAN' \(columns: LP, DATA, SYSTEM, SID, SCORE\)"):
+    with pytest.raises(
+        Unreadable, match=r"no column 'HUMAN' \(columns: LP, DATA, SYSTEM, SID, SCORE\)"
+    ):
         open_dataset("wmt17", raw.root)
 
 
@@ -119,11 +145,19 @@ def test_two_versions_of_the_texts(tokenised):
 
 
 def test_outputs_that_only_the_tokenised_archive_has(tokenised):
-    da(tokenised, "cs-en newstest2017 X.1 1 0.1", "cs-en newstest2017 Z.9 1 0.3", "cs-en newstest2017 Z.9+X.1 3 0.3")
+    da(
+        tokenised,
+        "cs-en newstest2017 X.1 1 0.1",
+        "cs-en newstest2017 Z.9 1 0.3",
+        "cs-en newstest2017 Z.9+X.1 3 0.3",
+    )
     judged = open_dataset("wmt17", tokenised.root)
     filled = judged.groups["cs-en"].segments[1]
     assert (filled.hypothesis, filled.references) == ('z " one .', ("ref one .",))
-    assert "cs-en: Z.9 has no raw output; 2 judgements use the tokenised, lowercased texts" in judged.warnings
+    assert (
+        "cs-en: Z.9 has no raw output; 2 judgements use the tokenised, lowercased texts"
+        in judged.warnings
+    )
     dropped = open_dataset("wmt17", tokenised.root, fill=False)
     assert dropped.n == 1
     assert dropped.excluded == {"no system output": 2}
@@ -140,10 +174,17 @@ def test_an_output_of_another_length_is_refused(raw):
 def test_pairs_are_selected(raw):
     raw.put("a/references/newstest2017-enru-ref.ru", "один")
     raw.put("a/system-outputs/newstest2017/en-ru/newstest2017.X.1.en-ru", "два")
-    da(raw, "cs-en newstest2017 X.1 1 0.1", "en-ru newstest2017 X.1 1 0.1", "xx-en newstest2017 X.1 1 0.1")
+    da(
+        raw,
+        "cs-en newstest2017 X.1 1 0.1",
+        "en-ru newstest2017 X.1 1 0.1",
+        "xx-en newstest2017 X.1 1 0.1",
+    )
     assert list(open_dataset("wmt17", raw.root).groups) == ["cs-en", "en-ru"]
     assert list(open_dataset("wmt17", raw.root, pairs=["*-en"]).groups) == ["cs-en"]
-    with pytest.raises(UnknownName, match="unknown wmt17 language pair 'cs-em'; did you mean cs-en"):
+    with pytest.raises(
+        UnknownName, match="unknown wmt17 language pair 'cs-em'; did you mean cs-en"
+    ):
         open_dataset("wmt17", raw.root, pairs=["cs-em"])
     with pytest.raises(InvalidSetting, match="no language pair was asked for"):
         open_dataset("wmt17", raw.root, pairs=[])
@@ -197,10 +238,15 @@ def test_rankings_are_rebuilt_from_the_campaign(raw):
     )
     judged = open_dataset("wmt17", raw.root, human="darr")
     group = judged.groups["cs-en"]
-    ranked = [(group.segments[a].hypothesis, group.segments[b].hypothesis) for a, b in group.rankings]
+    ranked = [
+        (group.segments[a].hypothesis, group.segments[b].hypothesis) for a, b in group.rankings
+    ]
     assert ranked == [("X One.", "Y 1"), ("Y 3", "X Three\u2028still.")]
     assert judged.excluded == {"HUMAN rows": 1}
-    assert "cs-en: rankings rebuilt from ad-seg-scores (raw difference of at least 25)" in judged.warnings
+    assert (
+        "cs-en: rankings rebuilt from ad-seg-scores (raw difference of at least 25)"
+        in judged.warnings
+    )
 
 
 def test_campaign_scores(raw):
@@ -209,7 +255,10 @@ def test_campaign_scores(raw):
     assert z.groups["cs-en"].scores.tolist() == [0.5, -0.25]
     assert z.groups["cs-en"].judgements.tolist() == [3, 1]
     assert z.excluded == {"HUMAN rows": 1}
-    assert open_dataset("wmt17", raw.root, human="da-raw").groups["cs-en"].scores.tolist() == [75, 50]
+    assert open_dataset("wmt17", raw.root, human="da-raw").groups["cs-en"].scores.tolist() == [
+        75,
+        50,
+    ]
     often = open_dataset("wmt17", raw.root, human="da-raw", min_judgements=2)
     assert often.groups["cs-en"].scores.tolist() == [75]
     assert often.excluded == {"HUMAN rows": 1, "fewer than 2 judgements": 1}
@@ -218,7 +267,13 @@ def test_campaign_scores(raw):
 
 
 def test_system_level(raw):
-    raw.put("DA-syslevel.csv", "LP HUMAN SYSTEM", "cs-en 0.5 X.1", "cs-en -0.2 CASICT-cons.5144", "cs-en 0 Q.2")
+    raw.put(
+        "DA-syslevel.csv",
+        "LP HUMAN SYSTEM",
+        "cs-en 0.5 X.1",
+        "cs-en -0.2 CASICT-cons.5144",
+        "cs-en 0 Q.2",
+    )
     judged = open_dataset("wmt17", raw.root, level="system")
     group = judged.groups["cs-en"]
     assert group.systems == {"X.1": 0.5, "CASICT-cons.5144": -0.2}
@@ -230,10 +285,17 @@ def test_system_level(raw):
 
 
 def test_system_level_keeps_what_people_thought_of_segments(raw):
-    """z scores of the campaign beside the official scores of systems; equal outputs were judged once."""
+    """z scores of the campaign beside the official scores of systems; equal outputs were judged
+    once.
+    """
     raw.put("DA-syslevel.csv", "LP HUMAN SYSTEM", "cs-en 0.5 X.1", "cs-en -0.2 CASICT-cons.5144")
     assert open_dataset("wmt17", raw.root, level="system").groups["cs-en"].each is None
-    campaign(raw, "X.1+CASICT-cons.5144 1 75 0.5 3 ", "HUMAN 2 100 2 1 ", "CASICT-cons.5144 3 50 -0.25 1 ")
+    campaign(
+        raw,
+        "X.1+CASICT-cons.5144 1 75 0.5 3 ",
+        "HUMAN 2 100 2 1 ",
+        "CASICT-cons.5144 3 50 -0.25 1 ",
+    )
     judged = open_dataset("wmt17", raw.root, level="system")
     assert judged.groups["cs-en"].systems == {"X.1": 0.5, "CASICT-cons.5144": -0.2}
     each = judged.groups["cs-en"].each
@@ -253,7 +315,8 @@ def test_wmt19_names_carry_the_pair(tree):
 
 def test_absent_files_are_named(tree, raw):
     with pytest.raises(
-        Unreadable, match=r"wmt17: no file DA-seglevel\.csv of 2017 below .*; da needs .*monge data wmt17 "
+        Unreadable,
+        match=r"wmt17: no file DA-seglevel\.csv of 2017 below .*; da needs .*monge data wmt17 ",
     ):
         open_dataset("wmt17", tree.root)
     with pytest.raises(Unreadable, match=r"wmt16: no file DAseg\.newstest2016\.human\.\{pair\}"):

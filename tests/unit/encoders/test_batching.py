@@ -10,7 +10,10 @@ from monge.encoders.protocol import Request
 from monge.encoders.transformer import open_encoder
 from monge.errors import DataError
 
-LAST, POOLED = Request((6,)), Request((2, 3, 4, 5, 6), "pmeans", (float("-inf"), 1.0, float("inf")), unit_layers=True)
+LAST, POOLED = (
+    Request((6,)),
+    Request((2, 3, 4, 5, 6), "pmeans", (float("-inf"), 1.0, float("inf")), unit_layers=True),
+)
 WORDS = ["the", "cat", "sat", "on", "mat", "dog", "ran", "to", "house", "and", "slept"]
 
 
@@ -21,7 +24,9 @@ def encoder(tiny_bert):
 
 def texts(count, seed=0, longest=20):
     generator = np.random.default_rng(seed)
-    return [" ".join(generator.choice(WORDS, size=generator.integers(1, longest))) for _ in range(count)]
+    return [
+        " ".join(generator.choice(WORDS, size=generator.integers(1, longest))) for _ in range(count)
+    ]
 
 
 def test_distinct_texts_are_encoded_once(encoder):
@@ -64,7 +69,10 @@ def test_order_is_restored_whatever_the_batches(encoder):
 def test_pooling_is_unit_length_then_power_means(encoder):
     (tokens,) = encoder.tokenise(["the cat sat"])
     (found,) = Vectors(encoder, [POOLED]).of([tokens])
-    layers = [layer / layer.norm(dim=1, keepdim=True) for layer in encoder.hidden([tokens.ids], [2, 3, 4, 5, 6])]
+    layers = [
+        layer / layer.norm(dim=1, keepdim=True)
+        for layer in encoder.hidden([tokens.ids], [2, 3, 4, 5, 6])
+    ]
     stacked = torch.stack(layers)
     wanted = torch.cat([stacked.amin(0), stacked.mean(0), stacked.amax(0)], dim=1)
     assert torch.allclose(found[POOLED], wanted, atol=1e-6)
@@ -87,7 +95,9 @@ def test_memory_is_bounded(encoder, monkeypatch):
     first = vectors.of(read)
     again = vectors.of(read)
     assert vectors.counters.encoded > len(read)
-    assert all(torch.allclose(a[LAST], b[LAST], atol=1e-5) for a, b in zip(first, again, strict=True))
+    assert all(
+        torch.allclose(a[LAST], b[LAST], atol=1e-5) for a, b in zip(first, again, strict=True)
+    )
 
 
 @pytest.mark.parametrize("longest", [2, 3, 7, 10, 46])
@@ -108,7 +118,9 @@ def test_a_model_that_reads_nothing():
 
 @pytest.mark.parametrize("factor", [1, 2, 3])
 def test_long_texts_are_joined_from_windows(encoder, factor):
-    """Every piece gets a vector, taken from the window in which it stands farthest from an inner edge."""
+    """Every piece gets a vector, taken from the window in which it stands farthest from an inner
+    edge.
+    """
     text = " ".join(np.random.default_rng(factor).choice(WORDS, size=factor * encoder.longest + 5))
     (tokens,) = encoder.tokenise([text])
     assert len(tokens.ids) > factor * encoder.longest
@@ -119,9 +131,15 @@ def test_long_texts_are_joined_from_windows(encoder, factor):
     body, room = tokens.ids[1:-1], encoder.longest - 2
     centre = len(body) // 2
     for piece in (0, centre, len(body) - 1):
-        near = [start for start, end, first, last in plan_slices(len(body), room) if first <= piece < last]
+        near = [
+            start
+            for start, end, first, last in plan_slices(len(body), room)
+            if first <= piece < last
+        ]
         (start,) = near
-        (alone,) = encoder.hidden([(tokens.ids[0], *body[start : start + room], tokens.ids[-1])], [6])
+        (alone,) = encoder.hidden(
+            [(tokens.ids[0], *body[start : start + room], tokens.ids[-1])], [6]
+        )
         assert torch.allclose(found[LAST][piece + 1], alone[piece - start + 1], atol=1e-5)
 
 
@@ -131,7 +149,11 @@ def test_windows_change_nothing_for_short_texts(tiny_bert):
     hypotheses, references = texts(12, 1), texts(12, 2)
     plain = monge.score(hypotheses, references, metric="bertscore", model=str(tiny_bert))
     windowed = monge.score(
-        hypotheses, references, metric="bertscore", model=str(tiny_bert), settings=["encoder.overlong=window"]
+        hypotheses,
+        references,
+        metric="bertscore",
+        model=str(tiny_bert),
+        settings=["encoder.overlong=window"],
     )
     assert np.array_equal(plain.segments, windowed.segments)
 
@@ -140,7 +162,11 @@ def test_windows_read_to_the_end(tiny_bert):
     """A text cut into windows still is itself: identity holds, and the far end matters."""
     import monge
 
-    options = {"metric": "bertscore", "model": str(tiny_bert), "settings": ["encoder.overlong=window"]}
+    options = {
+        "metric": "bertscore",
+        "model": str(tiny_bert),
+        "settings": ["encoder.overlong=window"],
+    }
     long = " ".join(np.random.default_rng(5).choice(WORDS, size=150))
     other = long.rsplit(" ", 40)[0] + " x y z" * 13
     result = monge.score([long, long], [long, other], **options)

@@ -15,7 +15,13 @@ from monge.errors import InvalidSetting, MissingExtra, ModelError  # noqa: E402
 
 P, C, E, FILTERS, LENGTH = 3, 5, 2, [[1, 2], [3, 4]], 8
 OPTIONS = {
-    "lstm": {"cell_clip": 0.3, "proj_clip": 0.2, "use_skip_connections": True, "n_layers": 2, "projection_dim": P},
+    "lstm": {
+        "cell_clip": 0.3,
+        "proj_clip": 0.2,
+        "use_skip_connections": True,
+        "n_layers": 2,
+        "projection_dim": P,
+    },
     "char_cnn": {
         "embedding": {"dim": E},
         "filters": FILTERS,
@@ -33,19 +39,30 @@ def shapes():
     found = {"char_embed": (261, E), "CNN_proj/W_proj": (6, P), "CNN_proj/b_proj": (P,)}
     for i, (span, count) in enumerate(FILTERS):
         found |= {f"CNN/W_cnn_{i}": (1, span, E, count), f"CNN/b_cnn_{i}": (count,)}
-    for name, shape in (("W_carry", (6, 6)), ("b_carry", (6,)), ("W_transform", (6, 6)), ("b_transform", (6,))):
+    for name, shape in (
+        ("W_carry", (6, 6)),
+        ("b_carry", (6,)),
+        ("W_transform", (6, 6)),
+        ("b_transform", (6,)),
+    ):
         found[f"CNN_high_0/{name}"] = shape
     for way in (0, 1):
         for layer in (0, 1):
             group = f"RNN_{way}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
-            found |= {f"{group}/W_0": (2 * P, 4 * C), f"{group}/B": (4 * C,), f"{group}/W_P_0": (C, P)}
+            found |= {
+                f"{group}/W_0": (2 * P, 4 * C),
+                f"{group}/B": (4 * C,),
+                f"{group}/W_P_0": (C, P),
+            }
     return found
 
 
 @pytest.fixture
 def weights():
     generator = np.random.default_rng(5)
-    return {name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes().items()}
+    return {
+        name: generator.normal(size=shape).astype(np.float32) for name, shape in shapes().items()
+    }
 
 
 @pytest.fixture
@@ -73,7 +90,10 @@ def token(w, word):
         parts.append(np.tanh(np.max(windows, axis=0)))
     x = np.concatenate(parts)
     gate = sigmoid(x @ w["CNN_high_0/W_carry"] + w["CNN_high_0/b_carry"])
-    x = gate * np.maximum(0, x @ w["CNN_high_0/W_transform"] + w["CNN_high_0/b_transform"]) + (1 - gate) * x
+    x = (
+        gate * np.maximum(0, x @ w["CNN_high_0/W_transform"] + w["CNN_high_0/b_transform"])
+        + (1 - gate) * x
+    )
     return x @ w["CNN_proj/W_proj"] + w["CNN_proj/b_proj"]
 
 
@@ -138,7 +158,9 @@ def test_two_files_and_digest(directory):
 
 
 def test_a_model_without_a_projection_of_its_own(tmp_path, directory, weights):
-    """Where the filters already have the projection's width, the published files have no CNN_proj."""
+    """Where the filters already have the projection's width, the published files have no
+    CNN_proj.
+    """
     options = json.loads(json.dumps(OPTIONS))
     options["lstm"]["projection_dim"] = 6
     (directory / "options.json").write_text(json.dumps(options))
@@ -185,7 +207,10 @@ def test_weights_that_do_not_fit(directory, changes, message):
         ("[]", "not an ELMo options file"),
         ('{"lstm": {}}', "no 'char_cnn' setting"),
         (json.dumps(OPTIONS).replace("tanh", "gelu"), "unknown activation 'gelu'"),
-        (json.dumps(OPTIONS).replace('_token": 8', '_token": 2'), "filters of width 3 do not fit 2 characters"),
+        (
+            json.dumps(OPTIONS).replace('_token": 8', '_token": 2'),
+            "filters of width 3 do not fit 2 characters",
+        ),
     ],
 )
 def test_options_that_do_not_fit(directory, text, message):
@@ -220,7 +245,10 @@ def test_digests_cover_weights_and_options(directory):
     (directory / "options.json").write_text(json.dumps(changed))
     after = ElmoEncoder(directory)
     assert after.config_digest != before.config_digest
-    assert (after.weights_digest, after.tokenizer_digest) == (before.weights_digest, before.tokenizer_digest)
+    assert (after.weights_digest, after.tokenizer_digest) == (
+        before.weights_digest,
+        before.tokenizer_digest,
+    )
     (directory / "options.json").write_text(json.dumps(dict(reversed(OPTIONS.items())), indent=3))
     assert ElmoEncoder(directory).config_digest == before.config_digest
 
@@ -228,5 +256,7 @@ def test_digests_cover_weights_and_options(directory):
 def test_weights_that_do_not_cover_the_options(directory):
     changed = {**OPTIONS, "lstm": {**OPTIONS["lstm"], "n_layers": 3}}
     (directory / "options.json").write_text(json.dumps(changed))
-    with pytest.raises(ModelError, match=r"no data set 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0'"):
+    with pytest.raises(
+        ModelError, match=r"no data set 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0'"
+    ):
         ElmoEncoder(directory)

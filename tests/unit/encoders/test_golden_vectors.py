@@ -2,8 +2,8 @@
 
     MONGE_WRITE_GOLDEN=1 pytest tests/unit/encoders/test_golden_vectors.py
 
-writes the values again. That moves scores: say so under "Scores changed" in CHANGELOG.md. Caches need no attention,
-their keys hold a hash of the code.
+writes the values again. That moves scores: say so under "Scores changed" in CHANGELOG.md. Caches
+need no attention, their keys hold a hash of the code.
 """
 
 import json
@@ -19,7 +19,12 @@ from monge.encoders.transformer import open_encoder
 from monge.encoders.words import StaticEncoder
 
 GOLDEN = Path(__file__).with_name("golden_vectors.json")
-TEXTS = ["The cat didn't sit on the mat.", "", "Überraschung: 猫 [SEP] 3.14!", "a very long text " * 200]
+TEXTS = [
+    "The cat didn't sit on the mat.",
+    "",
+    "Überraschung: 猫 [SEP] 3.14!",
+    "a very long text " * 200,
+]
 REQUESTS = (
     Request((0,)),
     Request((4,)),
@@ -41,7 +46,10 @@ def static(folder):
     """Every number of the static vectors of the texts, a zero vector for words without one."""
     (folder / "v.txt").write_text(STATIC, "utf-8")
     encoder = StaticEncoder(folder / "v.txt", unknown="zero")
-    return [encoder.hidden([tokens.ids], [0])[0].flatten().tolist() for tokens in encoder.tokenise(TEXTS[:3])]
+    return [
+        encoder.hidden([tokens.ids], [0])[0].flatten().tolist()
+        for tokens in encoder.tokenise(TEXTS[:3])
+    ]
 
 
 @pytest.mark.parametrize("kind", [embedded, static])
@@ -53,7 +61,8 @@ def test_vectors_have_not_moved(kind, tmp_path):
         GOLDEN.write_text(json.dumps(golden) + "\n", "utf-8")
     advice = "vectors have moved: if they must, write the golden file again (see above)"
     then, now = (
-        np.array([x for text in one for part in text for x in np.atleast_1d(part)]) for one in (golden[name], found)
+        np.array([x for text in one for part in text for x in np.atleast_1d(part)])
+        for one in (golden[name], found)
     )
     assert then.shape == now.shape, advice
     assert float(np.abs(then - now).max()) < 1e-5 * max(1.0, float(np.abs(then).max())), advice

@@ -6,7 +6,8 @@ from monge.encoders.memory import Memory
 
 def group(*names, pieces=2, width=4):
     return {
-        (name,): (torch.full((pieces, width), float(name)), torch.full((pieces, 1), -float(name))) for name in names
+        (name,): (torch.full((pieces, width), float(name)), torch.full((pieces, 1), -float(name)))
+        for name in names
     }
 
 

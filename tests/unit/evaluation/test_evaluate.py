@@ -32,8 +32,12 @@ def test_values_intervals_and_means(table):
     scored = ScoreBook().scores(load_variants(["chrf", "ter"]), judged)
     chrf, ter = found.agreements[0], found.agreements[2]
     for name, group in judged.groups.items():
-        assert chrf.groups[name].value == pytest.approx(pearson(group.scores, scored[0].groups[name].segments))
-        assert ter.groups[name].value == pytest.approx(-pearson(group.scores, scored[1].groups[name].segments))
+        assert chrf.groups[name].value == pytest.approx(
+            pearson(group.scores, scored[0].groups[name].segments)
+        )
+        assert ter.groups[name].value == pytest.approx(
+            -pearson(group.scores, scored[1].groups[name].segments)
+        )
         assert chrf.groups[name].low < chrf.groups[name].value < chrf.groups[name].high
     assert ter.mean.value > 0.5, "a distance agrees with people when it is low"
     assert chrf.mean.value == pytest.approx(np.mean([one.value for one in chrf.groups.values()]))
@@ -41,9 +45,22 @@ def test_values_intervals_and_means(table):
 
 
 def test_the_json_is_that_of_the_design(table):
-    found = json.loads(render_study(evaluate(Task("table", table), ["chrf"], resampling=FAST), "json", version="9"))
+    found = json.loads(
+        render_study(evaluate(Task("table", table), ["chrf"], resampling=FAST), "json", version="9")
+    )
     (result,) = found["results"]
-    keys = ["metric", "signature", "dataset", "text", "level", "human", "statistic", "groups", "mean", "excluded"]
+    keys = [
+        "metric",
+        "signature",
+        "dataset",
+        "text",
+        "level",
+        "human",
+        "statistic",
+        "groups",
+        "mean",
+        "excluded",
+    ]
     assert list(result) == keys
     assert (found["monge"], result["metric"], result["statistic"], result["level"]) == (
         "9",
@@ -62,12 +79,18 @@ def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
     shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
     assert found.tests["human", "pearson"]["groups"] == "paired bootstrap"
     assert found.tests["human", "kendall"]["groups"] == "paired bootstrap"
-    assert shown == [(h, s, m) for h in ("human", "other") for s in ("pearson", "kendall") for m in ("chrf", "rouge1")]
+    assert shown == [
+        (h, s, m)
+        for h in ("human", "other")
+        for s in ("pearson", "kendall")
+        for m in ("chrf", "rouge1")
+    ]
 
 
 def test_a_seed_means_the_same_intervals(table):
     one, same, other = (
-        evaluate(Task("table", table), ["chrf"], resampling=Resampling(50, seed=s)).agreements[0] for s in (1, 1, 2)
+        evaluate(Task("table", table), ["chrf"], resampling=Resampling(50, seed=s)).agreements[0]
+        for s in (1, 1, 2)
     )
     assert one.groups == same.groups
     assert one.groups["one"].low != other.groups["one"].low
@@ -105,7 +128,11 @@ def test_a_group_without_a_value_is_left_out_and_told(tmp_path):
 
 def test_systems_are_judged_by_their_mean(tmp_path):
     table = write(tmp_path / "t.tsv", systems=("a", "b", "c", "d", "e"), groups=("one",))
-    found = evaluate(Task("table", table, level="system", statistic=["pearson", "acc23"]), ["rouge1"], resampling=FAST)
+    found = evaluate(
+        Task("table", table, level="system", statistic=["pearson", "acc23"]),
+        ["rouge1"],
+        resampling=FAST,
+    )
     assert [(one.level, one.statistic, one.groups["one"].n) for one in found.agreements] == [
         ("system", "pearson", 5),
         ("system", "pairwise_accuracy", 5),
@@ -113,7 +140,8 @@ def test_systems_are_judged_by_their_mean(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("drawn", "there"), [([0.97, 0.98, 0.99], True), ([0.98 + 1e-12] * 3, True), ([0.99, 1, 1], False)]
+    ("drawn", "there"),
+    [([0.97, 0.98, 0.99], True), ([0.98 + 1e-12] * 3, True), ([0.99, 1, 1], False)],
 )
 def test_an_interval_that_leaves_its_value_out_is_none(drawn, there):
     values, draws = np.array([0.98]), np.array([drawn])
@@ -138,22 +166,43 @@ def test_every_format_shows_values_marks_test_and_seed(table, form):
     assert shown.endswith("\n")
     digits = figure_digits(one.mean for one in found.agreements)
     assert digits == 2 and decimals(found.agreements[0].mean.value, digits) in shown
-    assert f"{found.agreements[0].mean.value:.3f}" not in shown, "no more digits than the intervals support"
-    assert "paired bootstrap; two-sided" in shown and "seed 12345" in shown and "max-T over 3 pairs" in shown
-    assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"', "markdown": "| **0."}[form] in shown
+    assert f"{found.agreements[0].mean.value:.3f}" not in shown, (
+        "no more digits than the intervals support"
+    )
+    assert (
+        "paired bootstrap; two-sided" in shown
+        and "seed 12345" in shown
+        and "max-T over 3 pairs" in shown
+    )
+    assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"', "markdown": "| **0."}[
+        form
+    ] in shown
 
 
 def test_many_groups_stand_below_each_other(tmp_path):
     table = write(tmp_path / "t.tsv", groups=[f"g{k}" for k in range(12)], n=6)
-    lines = render_study(evaluate(Task("table", table), ["chrf", "ter"], resampling=FAST), "text", version="9").split(
-        "\n"
-    )
+    lines = render_study(
+        evaluate(Task("table", table), ["chrf", "ter"], resampling=FAST), "text", version="9"
+    ).split("\n")
     assert lines[1].split() == ["chrf", "ter"]
-    assert [line.split()[0] for line in lines if line.startswith("g")] == [f"g{k}" for k in range(12)]
+    assert [line.split()[0] for line in lines if line.startswith("g")] == [
+        f"g{k}" for k in range(12)
+    ]
 
 
 def test_the_command(table, capsys):
-    options = ["--data", str(table), "-m", "chrf", "-m", "ter", "--pairs", "one", "--resamples", "50"]
+    options = [
+        "--data",
+        str(table),
+        "-m",
+        "chrf",
+        "-m",
+        "ter",
+        "--pairs",
+        "one",
+        "--resamples",
+        "50",
+    ]
     assert run(["evaluate", "table", *options, "-f", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["metric"] for one in found["results"]] == ["chrf", "ter"]
@@ -165,8 +214,25 @@ def test_the_command(table, capsys):
 
 
 def test_the_wrong_column_guard_reaches_the_user(tmp_path, capsys):
-    table = write(tmp_path / "t.tsv", groups=("one",), model_scores=lambda human: f"{2 * human + 1:.6f}")
-    assert run(["evaluate", "table", "--data", str(table), "-m", "chrf", "--human", "model_scores", "-q"]) == 0
+    table = write(
+        tmp_path / "t.tsv", groups=("one",), model_scores=lambda human: f"{2 * human + 1:.6f}"
+    )
+    assert (
+        run(
+            [
+                "evaluate",
+                "table",
+                "--data",
+                str(table),
+                "-m",
+                "chrf",
+                "--human",
+                "model_scores",
+                "-q",
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr().err
     assert "warning" in said and "model_scores" in said
 
@@ -189,8 +255,22 @@ def test_figures(table, tmp_path, capsys):
 
 
 def test_a_switch_given_twice_is_read_both_ways(table, capsys):
-    """Two tables, one a reading; the readings are told apart in the title, the JSON and the tests."""
-    options = ["evaluate", "table", "--data", str(table), "-m", "chrf", "-m", "rouge1", "--resamples", "20", "-q"]
+    """Two tables, one a reading; the readings are told apart in the title, the JSON and the
+    tests.
+    """
+    options = [
+        "evaluate",
+        "table",
+        "--data",
+        str(table),
+        "-m",
+        "chrf",
+        "-m",
+        "rouge1",
+        "--resamples",
+        "20",
+        "-q",
+    ]
     both = ["--switch", "higher_is_better=true", "--switch", "higher-is-better=false"]
     assert run([*options, *both]) == 0
     shown = capsys.readouterr().out
@@ -199,7 +279,10 @@ def test_a_switch_given_twice_is_read_both_ways(table, capsys):
     assert run([*options, *both, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     first, _, second, _ = found["results"]
-    assert [first["reading"], second["reading"]] == ["higher_is_better=true", "higher_is_better=false"]
+    assert [first["reading"], second["reading"]] == [
+        "higher_is_better=true",
+        "higher_is_better=false",
+    ]
     assert first["mean"] == pytest.approx(-second["mean"])
     assert len(found["study"]["standings"]) == 2
     assert run([*options, "--switch", "higher_is_better=false", "--format", "json"]) == 0
@@ -211,10 +294,14 @@ def test_judgements_that_every_metric_contradicts_are_said_to_be_turned_around(t
     table = write(tmp_path / "t.tsv", other=lambda human: f"{-human:.4f}")
     found = evaluate(Task("table", table, human="other"), ["chrf", "rouge1"], resampling=FAST)
     said = [line for sheet in found.sheets() for line in sheet.said]
-    assert len(said) == 1 and said[0].startswith("Every metric anti-correlates with other (pearson -")
+    assert len(said) == 1 and said[0].startswith(
+        "Every metric anti-correlates with other (pearson -"
+    )
     assert "--switch higher_is_better=no" in said[0] and "agrees best" not in said[0]
     turned = evaluate(
-        Task("table", table, human="other", switches={"higher_is_better": False}), ["chrf", "rouge1"], resampling=FAST
+        Task("table", table, human="other", switches={"higher_is_better": False}),
+        ["chrf", "rouge1"],
+        resampling=FAST,
     )
     assert "agrees best" in turned.sheets()[0].said[0]
 

@@ -1,4 +1,6 @@
-"""`sensitivity`: hand values, one pass for all settings, seeded corpora, counted fallbacks, words that must stay."""
+"""`sensitivity`: hand values, one pass for all settings, seeded corpora, counted fallbacks, words
+that must stay.
+"""
 
 import csv
 import json
@@ -33,7 +35,11 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def studied(table, tiny_bert):
-    given = ["stopwords,subwords,punctuation,subwords+punctuation", "idf=off,references,random:2x6", "layers=2,4"]
+    given = [
+        "stopwords,subwords,punctuation,subwords+punctuation",
+        "idf=off,references,random:2x6",
+        "layers=2,4",
+    ]
     return studied_with(table, tiny_bert, ["moverscore", "bertscore"], given)
 
 
@@ -85,7 +91,9 @@ def test_a_lead_that_the_resamples_do_not_all_show_is_noise():
     drawn = np.array([[0.6, 0.4, 0.6, 0.4], [0.5, 0.5, 0.5, 0.5]])
     found = spread_of(["a", "b"], np.array([0.51, 0.5]), drawn, default=0, ddof=0, confidence=0.95)
     assert found.best == "a" and found.lead.sign == 0
-    assert Contrast(-0.1, -0.2, -0.05, -10.0).sign == -1 and Contrast(0.1, None, None, 1.0).sign == 0
+    assert (
+        Contrast(-0.1, -0.2, -0.05, -10.0).sign == -1 and Contrast(0.1, None, None, 1.0).sign == 0
+    )
 
 
 def test_idf_has_a_cv_of_corpora_without_off():
@@ -95,15 +103,30 @@ def test_idf_has_a_cv_of_corpora_without_off():
 
 
 def test_usual_settings_and_named_ones():
-    found = {one.name: one for one in factors(["stopwords,idf,subwords+punctuation", "layers=2..4"], ["en"])}
+    found = {
+        one.name: one
+        for one in factors(["stopwords,idf,subwords+punctuation", "layers=2..4"], ["en"])
+    }
     assert found["stopwords"].settings == ("none", "moverscore", "en")
-    assert found["idf"].settings == ("off", "references", "random-1", "random-2", "random-3", "random-4")
+    assert found["idf"].settings == (
+        "off",
+        "references",
+        "random-1",
+        "random-2",
+        "random-3",
+        "random-4",
+    )
     assert found["idf"].draw == Draw(4, 2000, usual=True)
     assert found["subwords+punctuation"].settings[:3] == ("first+keep", "first+drop", "all+keep")
     assert found["layers"].settings == ("2", "3", "4")
     assert factors(["stopwords"], ["ru"])[0].settings == ("none", "ru")
     assert factors(["stopwords"], ["ru", "zh"])[0].settings == ("none", "lang")
-    assert [one.name for one in factors([], ["en"])] == ["stopwords", "idf", "subwords", "punctuation"]
+    assert [one.name for one in factors([], ["en"])] == [
+        "stopwords",
+        "idf",
+        "subwords",
+        "punctuation",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +149,10 @@ def test_a_language_without_a_list_asks_for_one():
 
 def test_idf_keeps_the_formula_of_a_metric_that_has_one():
     own, other, yisi = (resolve(name)[1] for name in ("moverscore", "bertscore", "yisi-1"))
-    assert changes("idf", "off", own, "en") == ("weights=uniform",) and changes("idf", "off", other, "en") == ()
+    assert (
+        changes("idf", "off", own, "en") == ("weights=uniform",)
+        and changes("idf", "off", other, "en") == ()
+    )
     assert changes("idf", "references", other, "en") == ("weights=idf", "weights.corpus=references")
     assert yisi.changed(changes("idf", "random-1", yisi, "en")).weights.name == yisi.weights.name
     assert changes("stopwords", "lang", own, "ru") == ("units.stopwords=ru",)
@@ -136,10 +162,17 @@ def test_random_corpora_are_seeded_and_differ(table):
     judged = open_dataset("table", table)
     one = random_corpora(judged, Draw(3, 6), 7)
     assert one == random_corpora(judged, Draw(3, 6), 7), "the same seed, the same corpora"
-    assert one["random-1"] == random_corpora(judged, Draw(1, 6), 7)["random-1"], "whatever their number"
+    assert one["random-1"] == random_corpora(judged, Draw(1, 6), 7)["random-1"], (
+        "whatever their number"
+    )
     assert one != random_corpora(judged, Draw(3, 6), 8)
     assert len({tuple(texts) for texts in one.values()}) == 3
-    pool = {text for group in judged.groups.values() for segment in group.segments for text in segment.references}
+    pool = {
+        text
+        for group in judged.groups.values()
+        for segment in group.segments
+        for text in segment.references
+    }
     assert all(len(set(texts)) == 6 and set(texts) <= pool for texts in one.values())
     with pytest.raises(DataError, match="24 distinct"):
         random_corpora(judged, Draw(1, 25), 7)
@@ -175,7 +208,9 @@ def test_one_encoding_pass_a_group(studied, table, tiny_bert, monkeypatch):
     calls = []
     score = api.score_segments
     monkeypatch.setattr(
-        api, "score_segments", lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k)
+        api,
+        "score_segments",
+        lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k),
     )
     metrics = ["moverscore", "bertscore", "twmd"]
     found = studied_with(table, tiny_bert, metrics, ["stopwords,subwords,punctuation"])
@@ -186,8 +221,13 @@ def test_one_encoding_pass_a_group(studied, table, tiny_bert, monkeypatch):
         for group in judged.groups.values()
     ]
     assert found.work["encoded"] <= sum(map(len, texts))
-    alone = [score([api.load("twmd", model=str(tiny_bert))], g.segments)[0].work for g in judged.groups.values()]
-    assert found.work["encoded"] == sum(one["encoded"] for one in alone), "no more than one metric alone"
+    alone = [
+        score([api.load("twmd", model=str(tiny_bert))], g.segments)[0].work
+        for g in judged.groups.values()
+    ]
+    assert found.work["encoded"] == sum(one["encoded"] for one in alone), (
+        "no more than one metric alone"
+    )
     assert studied.work["encoded"] == found.work["encoded"]
 
 
@@ -201,7 +241,9 @@ def test_a_full_crossing_answers_whether_the_aggregation_matters(table, tiny_ber
         assert all(len(best) == 3 for best in one.best.values())
     assert "outweighs the aggregation" in " ".join(found.verdict)
     with pytest.raises(InvalidSetting, match="at most"):
-        studied_with(table, tiny_bert, ["twmd"], ["layers=0..40", "stopwords,idf,subwords"], cross=True)
+        studied_with(
+            table, tiny_bert, ["twmd"], ["layers=0..40", "stopwords,idf,subwords"], cross=True
+        )
 
 
 def test_a_joint_factor_is_taken_apart_in_a_crossing(table, tiny_bert):
@@ -212,10 +254,14 @@ def test_a_joint_factor_is_taken_apart_in_a_crossing(table, tiny_bert):
 
 
 def test_the_last_word_before_a_full_stop_stays(tiny_bert):
-    """The published code lost it under averaged subwords without punctuation (metrics-spec §8.6)."""
+    """The published code lost it under averaged subwords without punctuation (metrics-spec
+    §8.6).
+    """
     settings = ["units.subwords=mean", "units.punctuation=drop"]
     for metric in ("moverscore", "bertscore"):
-        found = api.explain("the cat sat.", "the dog ran .", metric=metric, model=str(tiny_bert), settings=settings)
+        found = api.explain(
+            "the cat sat.", "the dog ran .", metric=metric, model=str(tiny_bert), settings=settings
+        )
         for side, last in ((found.hypothesis, "sat"), (found.reference, "ran")):
             words = [word for word in side.units if not word.startswith("[")]
             assert words[-1] == last and "." not in words
@@ -223,13 +269,21 @@ def test_the_last_word_before_a_full_stop_stays(tiny_bert):
 
 def test_texts_without_units_are_counted_never_perfect(tmp_path, tiny_bert):
     path = tmp_path / "judged.tsv"
-    rows = [("the of it", "a cat sat on the mat", 0.1), ("...", "the dog ran", 0.2), ("a dog ran", "the dog ran", 0.9),
-            ("cat sat", "the cat sat", 0.8), ("it is", "and the", 0.3), ("new world", "hello world", 0.6)]  # fmt: skip
+    rows = [
+        ("the of it", "a cat sat on the mat", 0.1),
+        ("...", "the dog ran", 0.2),
+        ("a dog ran", "the dog ran", 0.9),
+        ("cat sat", "the cat sat", 0.8),
+        ("it is", "and the", 0.3),
+        ("new world", "hello world", 0.6),
+    ]
     with path.open("w", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerows([("hypothesis", "reference", "human"), *rows])
     found = studied_with(path, tiny_bert, ["bertscore"], ["stopwords=none,en", "punctuation"])
-    flagged = {(one.factor, level.setting): level.flagged for one in found.effects for level in one.levels}
+    flagged = {
+        (one.factor, level.setting): level.flagged for one in found.effects for level in one.levels
+    }
     assert sum(flagged["stopwords", "en"].values()) >= 3 and not flagged["stopwords", "none"]
     assert any("all-filtered" in name for name in flagged["stopwords", "en"])
     assert sum(flagged["punctuation", "drop"].values()) == 1
@@ -252,7 +306,11 @@ def test_verdict_counts_what_the_tables_show(studied):
     )  # fmt: skip
     told = verdict(studied.of("stopwords"), (), "pearson")[0]
     said = f"Of 8 comparisons of another setting with the default, {worse} are for the worse"
-    assert said in told if sure else "differs from the default by more than noise (8 comparisons)" in told
+    assert (
+        said in told
+        if sure
+        else "differs from the default by more than noise (8 comparisons)" in told
+    )
 
 
 @pytest.mark.parametrize("form", STUDY_FORMATS)
@@ -269,7 +327,9 @@ def test_formats(studied, form):
 
 
 def test_languages_come_from_the_groups(tmp_path):
-    judged = open_dataset("table", write(tmp_path / "t.tsv", groups=("en-ru", "cs-en", "de-en"), n=3))
+    judged = open_dataset(
+        "table", write(tmp_path / "t.tsv", groups=("en-ru", "cs-en", "de-en"), n=3)
+    )
     assert languages(judged, None) == {"ru": ["en-ru"], "en": ["cs-en", "de-en"]}
     assert languages(judged, "de") == {"de": ["en-ru", "cs-en", "de-en"]}
 
@@ -281,7 +341,10 @@ def test_groups_of_two_languages_each_with_its_own_list(tmp_path, tiny_bert):
     (level,) = [one for one in found.of("stopwords")[0].levels if one.setting == "lang"]
     assert ["stopwords=de#" in line for line in level.signatures] == [True, False]
     assert [one.name for one in found.lists] == ["de", "en"]
-    assert [(one.name, one.language) for one in found.corpora] == [("random-1", "de"), ("random-1", "en")]
+    assert [(one.name, one.language) for one in found.corpora] == [
+        ("random-1", "de"),
+        ("random-1", "en"),
+    ]
 
 
 def test_a_path_may_name_the_language(tmp_path, tiny_bert):
@@ -297,7 +360,10 @@ def test_a_path_may_name_the_language(tmp_path, tiny_bert):
 def test_a_sample_is_seeded_and_keeps_what_was_judged_together(table, tiny_bert, tmp_path):
     judged = open_dataset("table", write(tmp_path / "t.tsv", n=20, systems=("a", "b")))
     some = sampled(judged, 5, 7)
-    assert all(len({one.id for one in group.segments}) == 5 and group.n == 10 for group in some.groups.values())
+    assert all(
+        len({one.id for one in group.segments}) == 5 and group.n == 10
+        for group in some.groups.values()
+    )
     for name, group in some.groups.items():
         known = dict(zip(judged.groups[name].segments, judged.groups[name].scores, strict=True))
         assert [known[one] for one in group.segments] == group.scores.tolist()
@@ -314,19 +380,34 @@ def test_a_sample_is_seeded_and_keeps_what_was_judged_together(table, tiny_bert,
 
 
 def test_rankings_are_sampled_with_their_texts():
-    segments = tuple(Segment(str(k // 3), f"text {k}", ("reference",), system="abc"[k % 3]) for k in range(30))
+    segments = tuple(
+        Segment(str(k // 3), f"text {k}", ("reference",), system="abc"[k % 3]) for k in range(30)
+    )
     pairs = np.array([(k, k + 1) for k in range(0, 30, 3)] + [(k + 2, k) for k in range(0, 30, 3)])
     whole = Group(segments, rankings=pairs)
     some = sampled(replace(open_nothing(), groups={"x": whole}), 4, 1).groups["x"]
     assert len(some.segments) == 12 and len(some.rankings) == 8
     before = {(segments[a].hypothesis, segments[b].hypothesis) for a, b in pairs}
     after = [(some.segments[a].hypothesis, some.segments[b].hypothesis) for a, b in some.rankings]
-    assert set(after) <= before and all(some.segments[a].id == some.segments[b].id for a, b in some.rankings)
+    assert set(after) <= before and all(
+        some.segments[a].id == some.segments[b].id for a, b in some.rankings
+    )
 
 
 def open_nothing():
-    plain = dict.fromkeys(("dataset", "text", "level", "human", "statistic", "mean", "references", "against"), "")
-    return Judged(**plain, direction=1, groups={}, excluded={}, warnings=(), switches={}, licence="", citation="")
+    plain = dict.fromkeys(
+        ("dataset", "text", "level", "human", "statistic", "mean", "references", "against"), ""
+    )
+    return Judged(
+        **plain,
+        direction=1,
+        groups={},
+        excluded={},
+        warnings=(),
+        switches={},
+        licence="",
+        citation="",
+    )
 
 
 def test_a_study_reads_back_from_its_json(studied, table, tiny_bert):
@@ -350,12 +431,35 @@ def test_the_command(table, tiny_bert, tmp_path, capsys):
     words.write_text("the quick brown\n")
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the cat sat\na dog ran\nhello world\n")
-    given = ["sensitivity", "table", "--data", str(table), "-m", "bertscore", "--model", str(tiny_bert)]
-    given += ["--resamples", "40", "--factor", f"stopwords=none,en,{words}", "--factor", f"idf=off,{corpus}"]
-    assert run([*given, "--ddof", "1", "--cross", "--figures", str(tmp_path / "figures"), "-q"]) == 0
+    given = [
+        "sensitivity",
+        "table",
+        "--data",
+        str(table),
+        "-m",
+        "bertscore",
+        "--model",
+        str(tiny_bert),
+    ]
+    given += [
+        "--resamples",
+        "40",
+        "--factor",
+        f"stopwords=none,en,{words}",
+        "--factor",
+        f"idf=off,{corpus}",
+    ]
+    assert (
+        run([*given, "--ddof", "1", "--cross", "--figures", str(tmp_path / "figures"), "-q"]) == 0
+    )
     shown = capsys.readouterr().out
     assert "mine.txt: 3 words, #" in shown and "corpus.txt" in shown and "ddof 1 (sample)" in shown
     names = {path.name for path in (tmp_path / "figures").iterdir()}
     assert names == {f"sensitivity-{name}.svg" for name in ("cv", "rd", "shares")}
-    assert run([*given, "--sample", "6", "-q"]) == 0 and "a sample of 6 source segments" in capsys.readouterr().out
-    assert run([*given, "--level", "nonsense"]) == 2 and run([*given, "--figure-format", "gif"]) == 2
+    assert (
+        run([*given, "--sample", "6", "-q"]) == 0
+        and "a sample of 6 source segments" in capsys.readouterr().out
+    )
+    assert (
+        run([*given, "--level", "nonsense"]) == 2 and run([*given, "--figure-format", "gif"]) == 2
+    )

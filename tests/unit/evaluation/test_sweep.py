@@ -24,7 +24,10 @@ def tables(tmp_path_factory):
 
 def test_values_are_lists_ranges_and_pooled_layers():
     assert variation("layers=1..3,last").values == ("1", "2", "3", "last")
-    assert variation("layers=last2:pmeans(-inf,1,inf),2").values == ("last2:pmeans(-inf,1,inf)", "2")
+    assert variation("layers=last2:pmeans(-inf,1,inf),2").values == (
+        "last2:pmeans(-inf,1,inf)",
+        "2",
+    )
     assert grid([variation("a.b=1,2"), variation("c=x,y")]) == [
         ("a.b=1", "c=x"),
         ("a.b=1", "c=y"),
@@ -50,7 +53,9 @@ def test_curves_are_evaluations_and_the_best_is_tried_elsewhere(tables, tiny_ber
         for point, one in zip(("1", "3", "5"), curve.points, strict=True):
             setup = Setup([f"layers={point}"], model=model)
             alone = evaluate(Task("table", dev), [curve.metric], setup=setup, resampling=FAST)
-            assert one.groups["one"].value == pytest.approx(alone.agreements[0].groups["one"].value, abs=1e-6)
+            assert one.groups["one"].value == pytest.approx(
+                alone.agreements[0].groups["one"].value, abs=1e-6
+            )
             assert f"layers:{point}" in one.signature
         values = [one.mean.value for one in curve.points]
         assert curve.chosen == values.index(max(values))
@@ -64,7 +69,9 @@ def test_all_points_share_one_pass_a_group(tables, tiny_bert, monkeypatch):
     calls = []
     score = api.score_segments
     monkeypatch.setattr(
-        api, "score_segments", lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k)
+        api,
+        "score_segments",
+        lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k),
     )
     setup = Setup(model=str(tiny_bert))
     sweep(Task("table", tables[0]), ["twmd", "emd"], ["layers=1..4"], setup=setup, resampling=FAST)
@@ -73,7 +80,12 @@ def test_all_points_share_one_pass_a_group(tables, tiny_bert, monkeypatch):
 
 def test_development_data_is_never_test_data(tables):
     with pytest.raises(UsageError, match="development data"):
-        sweep(Task("wmt15+wmt16", "nowhere"), ["twmd"], ["layers=1,2"], test=Task("wmt17+wmt16", "nowhere"))
+        sweep(
+            Task("wmt15+wmt16", "nowhere"),
+            ["twmd"],
+            ["layers=1,2"],
+            test=Task("wmt17+wmt16", "nowhere"),
+        )
     with pytest.raises(UsageError, match="development data"):
         sweep(Task("table", tables[0]), ["twmd"], ["layers=1,2"], test=Task("table", tables[0]))
 
@@ -86,12 +98,32 @@ def test_a_bracket_may_not_fix_what_varies():
 def test_the_command(tables, tiny_bert, tmp_path, capsys):
     dev, held = (str(path) for path in tables)
     figure = tmp_path / "curves.svg"
-    given = ["sweep", "table", "--data", dev, "-m", "twmd", "--vary", "transport.temperature=0.02,0.1,0.5"]
-    given += ["--model", str(tiny_bert), "--resamples", "50", "--test", "table", "--test-data", held]
+    given = [
+        "sweep",
+        "table",
+        "--data",
+        dev,
+        "-m",
+        "twmd",
+        "--vary",
+        "transport.temperature=0.02,0.1,0.5",
+    ]
+    given += [
+        "--model",
+        str(tiny_bert),
+        "--resamples",
+        "50",
+        "--test",
+        "table",
+        "--test-data",
+        held,
+    ]
     assert run([*given, "-f", "json", "--figure", str(figure)]) == 0
     found = json.loads(capsys.readouterr().out)["sweep"]
     (curve,) = found["curves"]
-    assert [one["point"] for one in curve["points"]] == [[f"transport.temperature={t}"] for t in ("0.02", "0.1", "0.5")]
+    assert [one["point"] for one in curve["points"]] == [
+        [f"transport.temperature={t}"] for t in ("0.02", "0.1", "0.5")
+    ]
     assert curve["chosen"] in [one["point"] for one in curve["points"]]
     assert set(curve["test"]["groups"]) == {"one", "two"}
     assert figure.read_text().startswith("<?xml")
@@ -112,13 +144,17 @@ def test_formats_without_test_data_say_so(tables, tiny_bert, form):
 def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
     setup = Setup(model=str(tiny_bert))
     metrics = ["moverscore[layers=2]", "twmd[layers=2]", "chrf"]
-    found = evaluate(Task("table", tables[0]), metrics, uniform_units=True, setup=setup, resampling=FAST)
+    found = evaluate(
+        Task("table", tables[0]), metrics, uniform_units=True, setup=setup, resampling=FAST
+    )
     mover, twmd, chrf = found.agreements
     for one in (mover, twmd):
         assert "subwords=all,punctuation=keep,stopwords=none" in one.signature
         assert "|weights:uniform|" in one.signature
     (order,) = found.orders
-    own = evaluate(Task("table", tables[0]), metrics[:1], setup=setup, resampling=FAST).agreements[0]
+    own = evaluate(Task("table", tables[0]), metrics[:1], setup=setup, resampling=FAST).agreements[
+        0
+    ]
     assert dict(order.own)["moverscore[layers=2]"] == pytest.approx(own.mean.value)
     assert dict(order.uniform)["moverscore[layers=2]"] == mover.mean.value != own.mean.value
     assert dict(order.own)["chrf"] == dict(order.uniform)["chrf"] == chrf.mean.value
@@ -133,21 +169,36 @@ def test_each_data_set_is_scored_by_its_own_rule_over_references(tables, tiny_be
     def opened(task, seed=12345):
         rule = "mean" if task.data == held else "max"
         return [
-            replace(judged, references=rule, groups={name: _doubled(group) for name, group in judged.groups.items()})
+            replace(
+                judged,
+                references=rule,
+                groups={name: _doubled(group) for name, group in judged.groups.items()},
+            )
             for judged in real(task, seed)
         ]
 
     def _doubled(group):
-        rows = tuple(replace(row, references=(*row.references, "something else")) for row in group.segments)
+        rows = tuple(
+            replace(row, references=(*row.references, "something else")) for row in group.segments
+        )
         return replace(group, segments=rows)
 
     monkeypatch.setattr(Task, "open", opened)
     setup = Setup(model=str(tiny_bert))
-    found = sweep(Task("table", dev), ["twmd"], ["layers=1,3"], test=Task("table", held), setup=setup, resampling=FAST)
+    found = sweep(
+        Task("table", dev),
+        ["twmd"],
+        ["layers=1,3"],
+        test=Task("table", held),
+        setup=setup,
+        resampling=FAST,
+    )
     assert "|references:mean|" in found.curves[0].test.signature
     assert all("|references:max|" in one.signature for one in found.curves[0].points)
     alone = evaluate(
         Task("table", held), ["twmd"], setup=Setup(found.points[found.curves[0].chosen], model=str(tiny_bert)),
         resampling=FAST,
     )  # fmt: skip
-    assert found.curves[0].test.mean.value == pytest.approx(alone.agreements[0].mean.value, abs=1e-9)
+    assert found.curves[0].test.mean.value == pytest.approx(
+        alone.agreements[0].mean.value, abs=1e-9
+    )

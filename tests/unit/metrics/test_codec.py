@@ -81,14 +81,19 @@ def test_every_spec_reads_back(spec):
     assert list(written) == list(AXES)
     again = MetricSpec(**{axis: read_choice(axis, text) for axis, text in written.items()})
     assert again == spec
-    assert find_preset("bertscore").spec.changed([f"{axis}={text}" for axis, text in written.items()]) == spec
+    assert (
+        find_preset("bertscore").spec.changed([f"{axis}={text}" for axis, text in written.items()])
+        == spec
+    )
     assert differences(again, spec) == {}
 
 
 @given(specs)
 @settings(max_examples=500, deadline=None)
 def test_every_spec_can_be_set_field_by_field(spec):
-    """What stands in `NAME[...]` and after `--set`: a choice an axis, then its fields one by one."""
+    """What stands in `NAME[...]` and after `--set`: a choice an axis, then its fields one by
+    one.
+    """
     changes = []
     for axis in AXES:
         part = spec.choice(axis)
@@ -117,7 +122,9 @@ def test_every_preset_has_bounds_that_hold_together(preset):
         assert limits.worst < limits.best if limits.higher_is_better else limits.worst > limits.best
 
 
-@pytest.mark.parametrize("preset", ["emd", "lazy-emd", "wmd", "rwmd", "moverscore@paper", "smd@paper"])
+@pytest.mark.parametrize(
+    "preset", ["emd", "lazy-emd", "wmd", "rwmd", "moverscore@paper", "smd@paper"]
+)
 def test_distances_say_so(preset):
     assert not bounds(PRESETS[preset].spec).higher_is_better
     assert bounds(PRESETS[preset].spec).best == 0
@@ -163,7 +170,8 @@ def test_grammar(change, axis, field, value):
     ("twmd", "units.stopword=en", UnknownName, "did you mean stopwords"),
     ("twmd", "ground=cosin", UnknownName, "did you mean cosine"),
     ("twmd", "readout=selfnormalised", UnknownName, "did you mean self-normalised"),
-    ("emd", "transport.temperature=1", InvalidSetting, "transport=exact has no field 'temperature'.*tempered"),
+    ("emd", "transport.temperature=1", InvalidSetting, "transport=exact has no field "
+        "'temperature'.*tempered"),
     ("twmd", "weights.corpus=references", InvalidSetting, "weights=uniform has no field 'corpus'"),
     ("twmd", "transport.temperature=0", InvalidSetting, "transport.temperature takes a positive"),
     ("twmd", "transport.temperature=warm", InvalidSetting, "got 'warm'"),
@@ -198,7 +206,8 @@ def test_mistakes(metric, change, error, message):
 
 
 @pytest.mark.parametrize(("metric", "message"), [
-    ("bertscor", "did you mean bertscore"), ("twmd@v9", "profile 'v9'.*release, paper"), ("emd@paper", "no other"),
+    ("bertscor", "did you mean "
+        "bertscore"), ("twmd@v9", "profile 'v9'.*release, paper"), ("emd@paper", "no other"),
     ("twmd[transport.temperature=1", "not closed"), ("", "unknown metric"),
 ])  # fmt: skip
 def test_names_that_are_none(metric, message):
@@ -232,13 +241,17 @@ def test_the_nearest_setting_wins():
 def test_differences_name_each_field():
     one, other = (
         find_preset("twmd").spec,
-        find_preset("twmd").spec.changed(["transport.temperature=1", "centre=batch(8)", "layers=3"]),
+        find_preset("twmd").spec.changed(
+            ["transport.temperature=1", "centre=batch(8)", "layers=3"]
+        ),
     )
     assert set(differences(one, other)) == {"transport.temperature", "centre", "layers"}
     assert differences(one, other)["transport.temperature"] == (0.1, 1.0)
 
 
-@pytest.mark.parametrize("part", [part for axis in AXES.values() for part in axis.values()], ids=show_choice)
+@pytest.mark.parametrize(
+    "part", [part for axis in AXES.values() for part in axis.values()], ids=show_choice
+)
 def test_every_choice_shows_all_it_has(part):
     text = show_choice(part)
     assert all(f"{field}=" in text for field in settable(part))

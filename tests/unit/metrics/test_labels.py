@@ -9,7 +9,9 @@ from monge.metrics.presets import resolve, split_name
 
 
 def of(*asked: str) -> list[str]:
-    """Labels of metrics that are known by their bare names only, as after a replay of signatures."""
+    """Labels of metrics that are known by their bare names only, as after a replay of
+    signatures.
+    """
     return labels([(split_name(one)[0], resolve(one)[1]) for one in asked])
 
 
@@ -37,12 +39,18 @@ def test_one_name_with_several_settings_says_what_differs(asked):
 
 
 def test_what_all_share_is_not_said():
-    assert of("twmd[layers=3]", "twmd[layers=3,transport=exact]") == ["twmd", "twmd[transport=exact]"]
+    assert of("twmd[layers=3]", "twmd[layers=3,transport=exact]") == [
+        "twmd",
+        "twmd[transport=exact]",
+    ]
 
 
 def test_settings_equal_to_those_of_the_row_are_the_row():
     plain = resolve("twmd")[1].transport.temperature
-    assert of(f"twmd[transport.temperature={plain}]", "twmd[layers=3]") == ["twmd", "twmd[layers=3]"]
+    assert of(f"twmd[transport.temperature={plain}]", "twmd[layers=3]") == [
+        "twmd",
+        "twmd[layers=3]",
+    ]
     assert of("twmd", f"twmd[transport.temperature={plain}]") == ["twmd", "twmd (2)"]
 
 

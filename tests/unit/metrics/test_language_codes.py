@@ -11,7 +11,9 @@ from monge.metrics.presets import resolve
 
 def test_every_code_is_two_letters_with_a_name():
     assert len(LANGUAGES) == 183
-    assert all(re.fullmatch("[a-z]{2}", code) and name[0].isupper() for code, name in LANGUAGES.items())
+    assert all(
+        re.fullmatch("[a-z]{2}", code) and name[0].isupper() for code, name in LANGUAGES.items()
+    )
     for code in (*LANGUAGES, None):
         check_language(code)
 

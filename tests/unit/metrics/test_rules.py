@@ -1,4 +1,6 @@
-"""Bounds: what the records of grounds and readouts say is true of the kernels, and no score leaves its range."""
+"""Bounds: what the records of grounds and readouts say is true of the kernels, and no score leaves
+its range.
+"""
 
 from dataclasses import replace
 from itertools import product
@@ -30,7 +32,9 @@ TRANSPORTS = {
     "one sweep": Tempered("tempered", temperature=0.1),
     "settled": Tempered("tempered", temperature=0.1, sweeps=0),
     "one side free": Tempered("tempered", temperature=0.1, slack=(inf, 0.0)),
-    "slack": Tempered("tempered", temperature=0.5, sweeps=0, order="reference-last", slack=(0.05, 0.05)),
+    "slack": Tempered(
+        "tempered", temperature=0.5, sweeps=0, order="reference-last", slack=(0.05, 0.05)
+    ),
 }
 
 
@@ -44,7 +48,9 @@ def samples(*, unit):
     """Random clouds, tight ones, and one with a point at the origin."""
     generator = torch.Generator().manual_seed(5)
     for n, m, scale in ((3, 4, 1.0), (6, 2, 0.1), (1, 1, 1.0), (12, 12, 1.0)):
-        sides = [torch.randn(8, size, 4, generator=generator, dtype=torch.float64) for size in (n, m)]
+        sides = [
+            torch.randn(8, size, 4, generator=generator, dtype=torch.float64) for size in (n, m)
+        ]
         sides = [side * scale + sides[0][:, :1] * (1 - scale) for side in sides]
         sides[1][0] = -sides[0][0, :1]
         sides[0][1, 0] = 0
@@ -65,7 +71,9 @@ def test_the_record_of_a_ground_is_true_of_its_kernel(name):
     assert rule.distance == torch.equal(problem.similarity, -problem.cost)
     assert same == rule.unit_costs[0] == 0
     assert rule.orthogonal_cost is None or orthogonal == pytest.approx(rule.orthogonal_cost)
-    assert isinf(rule.unit_costs[1]) or max(orthogonal, opposite) == pytest.approx(rule.unit_costs[1])
+    assert isinf(rule.unit_costs[1]) or max(orthogonal, opposite) == pytest.approx(
+        rule.unit_costs[1]
+    )
     for one, other in samples(unit=False):
         cost = AXES["ground"][name].problem(one, other).cost
         assert rule.free_costs[0] <= cost.min() and cost.max() <= rule.free_costs[1] + 1e-12
@@ -77,7 +85,13 @@ def test_an_unknown_ground_is_an_error_not_a_squared_distance():
 
 
 def test_transforms_of_costs():
-    wanted = {"cost": 0.5, "-cost": -0.5, "1-cost": 0.5, "1/(1+cost)": 2 / 3, "exp(-cost)": np.exp(-0.5)}
+    wanted = {
+        "cost": 0.5,
+        "-cost": -0.5,
+        "1-cost": 0.5,
+        "1/(1+cost)": 2 / 3,
+        "exp(-cost)": np.exp(-0.5),
+    }
     for name, rule in READOUTS.items():
         if rule.by_cost:
             value = wanted.get(name, 0.5)
@@ -92,7 +106,9 @@ def test_no_score_leaves_its_bounds(ground, readout):
         spec = replace(
             BERTSCORE,
             ground=replace(COSINE, clip=True) if ground == "clipped" else AXES["ground"][ground],
-            readout=Spectrum(readout, (1.0,)) if readout == "cost+tempered" else AXES["readout"][readout],
+            readout=Spectrum(readout, (1.0,))
+            if readout == "cost+tempered"
+            else AXES["readout"][readout],
             transport=transport,
             normalise=UNIT if unit else RAW,
         )
@@ -103,7 +119,10 @@ def test_no_score_leaves_its_bounds(ground, readout):
         found = bounds(spec)
         for one, other in samples(unit=unit):
             scores = score_clouds(one, other, spec)[1]["score"]
-            assert found.low - 1e-8 <= scores.min() and scores.max() <= found.high + 1e-8, (transport, unit)
+            assert found.low - 1e-8 <= scores.min() and scores.max() <= found.high + 1e-8, (
+                transport,
+                unit,
+            )
             seen += len(scores)
     assert seen or (readout == "self-normalised" and GROUNDS[ground].distance)
 
@@ -134,7 +153,9 @@ def test_no_score_leaves_its_bounds(ground, readout):
 def test_bounds_by_hand(metric, low, high):
     found = bounds(resolve(metric)[1])
     assert (found.low, found.high) == (low, high)
-    assert bool(found.note) == (metric in ("twmd", "twmd[transport=independent,ground.clip=yes]", "lazy-emd"))
+    assert bool(found.note) == (
+        metric in ("twmd", "twmd[transport=independent,ground.clip=yes]", "lazy-emd")
+    )
 
 
 def softmax(temperature):
@@ -180,7 +201,9 @@ def test_lambert(x):
 
 
 @pytest.mark.parametrize(("units", "temperature"), [(2, 0.02), (8, 0.1), (40, 0.15)])
-def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_which_is_reached(units, temperature):
+def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_which_is_reached(
+    units, temperature
+):
     """n units at one distance 1 - cos = T (1 + W((n-1)/e)) from each other."""
     w = lambert((units - 1) / e)
     cosine = 1 - temperature * (1 + w)
@@ -188,7 +211,9 @@ def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_w
     text = cloud(torch.linalg.cholesky(gram)[None])
     problem = AXES["ground"]["cosine"].problem(text, text)
     plan = tempered(problem, temperature=temperature, slack=(inf, 0.0))
-    assert float(transported_similarity(plan, problem)) == pytest.approx(1 - temperature * w, abs=1e-9)
+    assert float(transported_similarity(plan, problem)) == pytest.approx(
+        1 - temperature * w, abs=1e-9
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -197,14 +222,21 @@ def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_w
     sizes=st.tuples(st.integers(1, 24), st.integers(1, 24)),
     spread=st.sampled_from([0.01, 0.1, 0.3, 1.0]),
     temperature=st.sampled_from([0.01, 0.02, 0.1, 0.15]),
-    metric=st.sampled_from(["trwmd", "trwmd@paper", "twmd[transport.sweeps=converged]", "lazy-emd", "twmd"]),
+    metric=st.sampled_from(
+        ["trwmd", "trwmd@paper", "twmd[transport.sweeps=converged]", "lazy-emd", "twmd"]
+    ),
 )
 def test_no_score_leaves_the_usual_range(seed, sizes, spread, temperature, metric):
-    """Clouds of unit vectors, tight and wide, alike and unlike; `twmd`, whose range is not proven, to a hundredth."""
+    """Clouds of unit vectors, tight and wide, alike and unlike; `twmd`, whose range is not proven,
+    to a hundredth.
+    """
     spec = resolve(metric)[1].changed([f"transport.temperature={temperature}"])
     draw = torch.Generator().manual_seed(seed)
     middle = torch.randn(1, 1, 6, generator=draw, dtype=torch.float64)
-    sides = [middle + spread * 3 * torch.randn(4, size, 6, generator=draw, dtype=torch.float64) for size in sizes]
+    sides = [
+        middle + spread * 3 * torch.randn(4, size, 6, generator=draw, dtype=torch.float64)
+        for size in sizes
+    ]
     sides[1][0] *= -1
     weights = [torch.rand(4, size, generator=draw, dtype=torch.float64) + 1e-3 for size in sizes]
     one, other = (cloud(side, weight) for side, weight in zip(sides, weights, strict=True))
@@ -221,11 +253,15 @@ def test_order_adds_to_the_range():
 
 
 def test_why_one_sweep_has_no_bound_of_one():
-    """Gradient ascent on the score itself: two texts that score above 1 under plans of one sweep."""
+    """Gradient ascent on the score itself: two texts that score above 1 under plans of one
+    sweep.
+    """
     generator = torch.Generator().manual_seed(256)
     start = torch.randn(16, 16, 8, generator=generator, dtype=torch.float64)
     one, other = (
-        (torch.randn(16, 16, 8, generator=generator, dtype=torch.float64) * 0.2 + start[:, :1]).requires_grad_()
+        (
+            torch.randn(16, 16, 8, generator=generator, dtype=torch.float64) * 0.2 + start[:, :1]
+        ).requires_grad_()
         for _ in range(2)
     )
 
@@ -245,7 +281,9 @@ def test_why_one_sweep_has_no_bound_of_one():
 
 
 def test_why_slack_has_no_bound():
-    """The mass of a settled plan with slack is at most (n m)^(T / (s + t + T)), reached where all costs are 0."""
+    """The mass of a settled plan with slack is at most (n m)^(T / (s + t + T)), reached where all
+    costs are 0.
+    """
     for n in (1, 10, 100):
         point = cloud(torch.ones(1, n, 2))
         problem = AXES["ground"]["cosine"].problem(point, point)

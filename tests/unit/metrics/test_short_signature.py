@@ -1,4 +1,6 @@
-"""The short form of a signature: it gives the long one back, whatever the settings, or is refused."""
+"""The short form of a signature: it gives the long one back, whatever the settings, or is
+refused.
+"""
 
 import re
 from dataclasses import replace
@@ -14,7 +16,16 @@ from monge.metrics.blend import BLENDS
 from monge.metrics.codec import read_layers, settable
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.presets import PRESETS, find_preset
-from monge.metrics.signature import ModelIdentity, difference, full, parse, shortened, sign, sign_blend, sign_lexical
+from monge.metrics.signature import (
+    ModelIdentity,
+    difference,
+    full,
+    parse,
+    shortened,
+    sign,
+    sign_blend,
+    sign_lexical,
+)
 from monge.types import Signature
 
 MODEL = ModelIdentity("all-MiniLM-L6-v2", "53aa51172d142c89", "7318b6f1aa", "e2383566bb")
@@ -24,7 +35,15 @@ LIBRARY = "lib:sacrebleu|nrefs:1|case:mixed|version:2.6.0"
 
 def signed(name, spec, stats=STATS, model=MODEL):
     marks = {"stopwords": "0000aaaa", "language_model": "1111bbbb"}
-    return str(sign(name, replace(spec, encoder=replace(spec.encoder, model=model.name)), model, stats=stats, **marks))
+    return str(
+        sign(
+            name,
+            replace(spec, encoder=replace(spec.encoder, model=model.name)),
+            model,
+            stats=stats,
+            **marks,
+        )
+    )
 
 
 def assert_nothing_is_lost(line):
@@ -53,11 +72,19 @@ def test_every_lexical_metric(name):
 
 
 @pytest.mark.parametrize("name", BLENDS)
-@pytest.mark.parametrize("change", [(), ("layers=3",), ("words.units.stopwords=en", "sentence.layers=2")])
+@pytest.mark.parametrize(
+    "change", [(), ("layers=3",), ("words.units.stopwords=en", "sentence.layers=2")]
+)
 def test_every_blend(name, change):
     spec = BLENDS[name].spec.changed(change)
     parts = {
-        member: sign(member, replace(one, encoder=replace(one.encoder, max_length=64)), MODEL, stats={}, stopwords="ab")
+        member: sign(
+            member,
+            replace(one, encoder=replace(one.encoder, max_length=64)),
+            MODEL,
+            stats={},
+            stopwords="ab",
+        )
         for member, one in spec.members.items()
     }
     short = assert_nothing_is_lost(str(sign_blend(name, parts, {"range": "99ff88ee"})))
@@ -65,7 +92,9 @@ def test_every_blend(name, change):
 
 
 def test_it_says_what_differs_and_nothing_else():
-    spec = find_preset("twmd").spec.changed(["layers=4", "transport.temperature=0.05", "weights=idf"])
+    spec = find_preset("twmd").spec.changed(
+        ["layers=4", "transport.temperature=0.05", "weights=idf"]
+    )
     short = shortened(signed("twmd", spec, {"idf": "11aa22bb"}))
     first, model, references, stats, last = short.split("|")
     assert first == "twmd[layers=4,weights=idf,transport.temperature=0.05]"
@@ -82,7 +111,9 @@ def of_kind(kind):
     """Values of a kind of setting."""
     if kind.accepts.startswith("one of "):
         return st.sampled_from(kind.accepts.removeprefix("one of ").split(", "))
-    texts = st.sampled_from(["1", "3", "0.25", "0.5", "1e-5", "inf", "0/inf", "0.1/0.2", "converged", "yes", "no"])
+    texts = st.sampled_from(
+        ["1", "3", "0.25", "0.5", "1e-5", "inf", "0/inf", "0.1/0.2", "converged", "yes", "no"]
+    )
     if kind.accepts in ("a name or a file", "any text"):
         return TEXTS
 
@@ -98,14 +129,22 @@ def of_kind(kind):
 @st.composite
 def specs(draw):
     """Settings made up axis by axis; not all of them would score, all of them can be signed."""
-    chosen = {"layers": read_layers(draw(st.sampled_from(["4", "0.5", "last", "auto", "last5:pmeans(-inf,1)"])))}
+    chosen = {
+        "layers": read_layers(
+            draw(st.sampled_from(["4", "0.5", "last", "auto", "last5:pmeans(-inf,1)"]))
+        )
+    }
     for axis, choices in AXES.items():
         if axis == "layers":
             continue
         part = choices[draw(st.sampled_from(list(choices)))]
         for name, field in settable(part).items():
             if draw(st.booleans()):
-                values = st.sampled_from(["de", "zh"]) if name == "lang" else of_kind(field.metadata["kind"])
+                values = (
+                    st.sampled_from(["de", "zh"])
+                    if name == "lang"
+                    else of_kind(field.metadata["kind"])
+                )
                 part = replace(part, **{name: draw(values)})
         chosen[axis] = part
     return replace(find_preset("bertscore").spec, **chosen)
@@ -132,7 +171,11 @@ SHORT = shortened(signed("moverscore", find_preset("moverscore").spec.changed(["
 @pytest.mark.parametrize(
     ("was", "now", "message"),
     [
-        ("layers=3", "layers=2", "it was changed, or made by a version of monge with other defaults"),
+        (
+            "layers=3",
+            "layers=2",
+            "it was changed, or made by a version of monge with other defaults",
+        ),
         ("53aa5117", "53aa5118", "it was changed"),
         ("7318b6f1", "7318b6f2", "it was changed"),
         ("e2383566", "e2383567", "it was changed"),
@@ -154,7 +197,9 @@ def test_a_short_signature_that_says_something_else_is_refused(was, now, message
 def test_a_version_with_other_defaults_refuses_it_and_reads_the_long_one(monkeypatch):
     line = signed("twmd", find_preset("twmd").spec)
     short = shortened(line)
-    other = replace(find_preset("twmd"), spec=find_preset("twmd").spec.changed(["transport.temperature=0.3"]))
+    other = replace(
+        find_preset("twmd"), spec=find_preset("twmd").spec.changed(["transport.temperature=0.3"])
+    )
     monkeypatch.setattr(module, "find_preset", lambda name: other)
     with pytest.raises(StatisticsMismatch, match=r"other defaults.*the long signature replays"):
         parse(short)
@@ -168,5 +213,6 @@ def test_the_version_alone_is_no_difference():
 
 
 def test_a_line_that_cannot_be_given_back_stays_as_it_is():
-    line = "metric:chrf|options:beta=1|lib:sacrebleu|monge:0.1.0"  # options that are left out are written out
+    # options that are left out are written out
+    line = "metric:chrf|options:beta=1|lib:sacrebleu|monge:0.1.0"
     assert shortened(line) == line

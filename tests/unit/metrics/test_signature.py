@@ -1,4 +1,6 @@
-"""The line that says how a score was made: complete, readable back, and different whenever a setting is."""
+"""The line that says how a score was made: complete, readable back, and different whenever a
+setting is.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +37,12 @@ def test_every_preset_is_signed_and_read_back(name):
     line = signed(name, spec)
     said = parse(line)
     assert (said.metric, said.spec) == (name, spec)
-    assert (said.weights, said.tokenizer, said.config, said.stats) == ("01234567", "fedcba98", "0a1b2c3d", STATS)
+    assert (said.weights, said.tokenizer, said.config, said.stats) == (
+        "01234567",
+        "fedcba98",
+        "0a1b2c3d",
+        STATS,
+    )
     assert signed(name, said.spec) == line
     assert str(Signature.parse(line)) == line
     assert "\n" not in line
@@ -126,11 +133,15 @@ def test_identity_statistics_and_stopwords_move_the_signature():
     assert signed("bertscore", spec, stats={**STATS, "idf": "00000000/33cc44dd"}) != base
     assert signed("bertscore@release", spec) != base
     listed = spec.changed(["units.stopwords=en"])
-    assert signed("bertscore", listed, stopwords="aaaa0000") != signed("bertscore", listed, stopwords="bbbb0000")
+    assert signed("bertscore", listed, stopwords="aaaa0000") != signed(
+        "bertscore", listed, stopwords="bbbb0000"
+    )
 
 
 def test_a_stopword_file_is_signed_by_its_content():
-    spec = with_model(find_preset("bertscore").spec).changed(["units.stopwords=/some/where/my#list.txt"])
+    spec = with_model(find_preset("bertscore").spec).changed(
+        ["units.stopwords=/some/where/my#list.txt"]
+    )
     line = signed("bertscore", spec, stopwords="abcd1234")
     assert "/some/where" not in line
     said = parse(line)
@@ -144,7 +155,9 @@ MARKS = st.text("%|,#=()ab \n:[]", min_size=1)
 
 @given(name=NAMES | MARKS, words=NAMES | MARKS, spoken=NAMES | MARKS)
 def test_names_of_any_characters_are_read_back(name, words, spoken):
-    """Before: a comma was a ValueError after all scoring, a bar made a line that nothing could read."""
+    """Before: a comma was a ValueError after all scoring, a bar made a line that nothing could
+    read.
+    """
     spec = find_preset("bertscore").spec
     spec = replace(
         spec,
@@ -158,23 +171,34 @@ def test_names_of_any_characters_are_read_back(name, words, spoken):
     said = parse(line)
     assert said.spec.encoder.model == name
     assert said.spec.fluency.model == spoken
-    assert (said.stopwords, said.language_model) == ("" if words == "none" else "0000aaaa", "1111bbbb")
+    assert (said.stopwords, said.language_model) == (
+        "" if words == "none" else "0000aaaa",
+        "1111bbbb",
+    )
     assert said.spec.units.stopwords == words
     assert str(sign("bertscore", said.spec, replace(MODEL, name=name), **signed_for)) == line
 
 
 def blended(**stopwords):
-    """The signature of a blend whose members have these stopwords, each signed by a digest of its own."""
-    spec = BLENDS["sentsim"].spec.changed([f"{member}.units.stopwords={name}" for member, name in stopwords.items()])
+    """The signature of a blend whose members have these stopwords, each signed by a digest of its
+    own.
+    """
+    spec = BLENDS["sentsim"].spec.changed(
+        [f"{member}.units.stopwords={name}" for member, name in stopwords.items()]
+    )
     digests = {"none": "", "en": "aaaa0000", "de": "bbbb0000"}
     signatures = {
         name: sign(name, with_model(one), MODEL, stats={}, stopwords=digests[one.units.stopwords])
         for name, one in spec.members.items()
     }
-    return {name: with_model(one) for name, one in spec.members.items()}, sign_blend("sentsim", signatures, STATS)
+    return {name: with_model(one) for name, one in spec.members.items()}, sign_blend(
+        "sentsim", signatures, STATS
+    )
 
 
-@pytest.mark.parametrize("stopwords", [{}, {"words": "en"}, {"sentence": "en"}, {"sentence": "de", "words": "en"}])
+@pytest.mark.parametrize(
+    "stopwords", [{}, {"words": "en"}, {"sentence": "en"}, {"sentence": "de", "words": "en"}]
+)
 def test_every_member_of_a_blend_has_its_own_stopwords(stopwords):
     """Before: the digest of the last member was checked against the list of the first."""
     specs, signature = blended(**stopwords)
@@ -185,11 +209,15 @@ def test_every_member_of_a_blend_has_its_own_stopwords(stopwords):
     assert {name: one.stopwords for name, one in said.members.items()} == {
         name: wanted.get(stopwords.get(name, ""), "") for name in specs
     }
-    assert {(one.weights, one.config) for one in said.members.values()} == {("01234567", "0a1b2c3d")}
+    assert {(one.weights, one.config) for one in said.members.values()} == {
+        ("01234567", "0a1b2c3d")
+    }
 
 
 def test_a_corpus_file_is_signed_by_its_digest_alone():
-    spec = with_model(find_preset("moverscore").spec).changed(["weights.corpus=/home/me/corpus.txt"])
+    spec = with_model(find_preset("moverscore").spec).changed(
+        ["weights.corpus=/home/me/corpus.txt"]
+    )
     line = signed("moverscore", spec)
     assert "/home/me" not in line
     assert parse(line).spec.weights.corpus == "file"
@@ -201,7 +229,9 @@ GOOD = signed("twmd", with_model(find_preset("twmd").spec))
 def test_a_signature_without_configuration_says_so():
     """Those of version 0.1.0 did not sign it."""
     for line in (GOOD, str(blended()[1])):
-        with pytest.raises(StatisticsMismatch, match=r"lacks 'config', the digest of the model's configuration.*-m"):
+        with pytest.raises(
+            StatisticsMismatch, match=r"lacks 'config', the digest of the model's configuration.*-m"
+        ):
             parse(line.replace("|config:0a1b2c3d", ""))
 
 
@@ -233,7 +263,11 @@ def test_bad_signatures(line, message):
 
 
 def test_difference():
-    other = signed("twmd", with_model(find_preset("twmd").spec).changed(["transport.temperature=0.02"]), stats={})
+    other = signed(
+        "twmd",
+        with_model(find_preset("twmd").spec).changed(["transport.temperature=0.02"]),
+        stats={},
+    )
     keys = [key for key, _, _ in difference(GOOD, other)]
     assert keys == ["transport", "stats"]
     assert difference(GOOD, GOOD) == []
@@ -258,7 +292,8 @@ def test_layers_known_by_name():
 
 
 @pytest.mark.parametrize(
-    ("span", "wanted"), [(5, (2, 3, 4, 5, 6)), (1, (6,)), (-1, (1, 2, 3, 4, 5, 6)), (7, (0, 1, 2, 3, 4, 5, 6))]
+    ("span", "wanted"),
+    [(5, (2, 3, 4, 5, 6)), (1, (6,)), (-1, (1, 2, 3, 4, 5, 6)), (7, (0, 1, 2, 3, 4, 5, 6))],
 )
 def test_spans_reach_the_embeddings_only_when_asked(span, wanted):
     found = resolve_layers(Layers(at="last", span=span, pool="mean"), "m", 6)
@@ -281,13 +316,18 @@ def test_every_axis_stands_in_the_signature():
 
 
 def test_signatures_of_before_mean_what_they_meant():
-    """Without `unknown` unknown pieces matched each other; without `against` references were compared with."""
+    """Without `unknown` unknown pieces matched each other; without `against` references were
+    compared with.
+    """
     for name in ("xmoverscore", "yisi-2", "bertscore"):
         line = signed(name, with_model(find_preset(name).spec))
         assert "unknown=apart" in line
         assert ("|against:source" in line) == (name != "bertscore")
         said = parse(line).spec
-        assert (said.units.unknown, said.against.name) == ("apart", "references" if name == "bertscore" else "source")
+        assert (said.units.unknown, said.against.name) == (
+            "apart",
+            "references" if name == "bertscore" else "source",
+        )
         before = parse(line.replace(",unknown=apart", "").replace("|against:source", "")).spec
         assert (before.units.unknown, before.against.name) == ("match", "references")
 

@@ -1,4 +1,6 @@
-"""The published figures as data: schema, counts, and spot checks against the papers' texts where they lie beside."""
+"""The published figures as data: schema, counts, and spot checks against the papers' texts where
+they lie beside.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +114,11 @@ germeval-3||Deepset.ai|germeval20 score error bertscore-tuned|31.9925
 
 def test_every_table_of_the_list_is_there_with_its_counts() -> None:
     found = {
-        name: (len(table.rows), len(table.figures), sum(value == ILLEGIBLE for value in table.figures))
+        name: (
+            len(table.rows),
+            len(table.figures),
+            sum(value == ILLEGIBLE for value in table.figures),
+        )
         for name, table in tables().items()
     }
     assert found == COUNTS
@@ -127,7 +133,9 @@ def test_schema(name: str) -> None:
     for row in table.rows:
         assert len(row.values) in (0, len(table.columns)), row.label
         for value in row.values:
-            assert value == ILLEGIBLE or (isinstance(value, int | float) and not isinstance(value, bool))
+            assert value == ILLEGIBLE or (
+                isinstance(value, int | float) and not isinstance(value, bool)
+            )
         assert row.metric or row.unavailable or row.hypothesis, row.label
     labels = {row.label for row in table.rows}
     for claim in table.claims:
@@ -141,7 +149,10 @@ def test_a_correlation_is_between_minus_one_and_one() -> None:
         for row in table.rows:
             for index, column in enumerate(table.columns):
                 value = row.reported(index, table.scale)
-                if column.statistic in ("pearson", "spearman", "kendall", "darr") and value is not None:
+                if (
+                    column.statistic in ("pearson", "spearman", "kendall", "darr")
+                    and value is not None
+                ):
                     assert -1 < value < 1, (table.name, row.label, str(column))
 
 
@@ -181,17 +192,31 @@ def test_spot_checks(spot: str) -> None:
 
 
 @pytest.mark.skipif(not PAPERS.is_dir(), reason="the papers' texts are not beside the repository")
-@pytest.mark.parametrize("name", [name for name in COUNTS if not name.startswith("reproducibility-14")])
+@pytest.mark.parametrize(
+    "name", [name for name in COUNTS if not name.startswith("reproducibility-14")]
+)
 def test_every_figure_stands_in_the_paper(name: str) -> None:
-    """Figures of a row stand in the text in this order; whatever the extraction put between them."""
+    """Figures of a row stand in the text in this order; whatever the extraction put between
+    them.
+    """
     table = tables()[name]
-    number = {"MoverScore": "000", "Tempered WMD": "001", "Reproducibility": "002", "Lazy-EMD": "003"}
+    number = {
+        "MoverScore": "000",
+        "Tempered WMD": "001",
+        "Reproducibility": "002",
+        "Lazy-EMD": "003",
+    }
     path = next(PAPERS.glob(f"{number.get(table.paper, '004')}*"))
-    printed = [float(text) for text in re.findall(r"(?<![\w.])\d*\.?\d+(?![\w]|\.\d)", path.read_text("utf-8"))]
+    printed = [
+        float(text)
+        for text in re.findall(r"(?<![\w.])\d*\.?\d+(?![\w]|\.\d)", path.read_text("utf-8"))
+    ]
     known = set(printed)
     following = set(pairwise(printed))
     for row in table.rows:
-        values = [float(value) for value in row.values if not isinstance(value, str) and not isnan(value)]
+        values = [
+            float(value) for value in row.values if not isinstance(value, str) and not isnan(value)
+        ]
         if name == "moverscore-figure-4":
             values = [value * 100 for value in values]
         for value in values:

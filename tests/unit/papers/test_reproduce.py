@@ -1,4 +1,6 @@
-"""A published table recomputed in miniature: cells, reasons, the three levels of the verdict, the command."""
+"""A published table recomputed in miniature: cells, reasons, the three levels of the verdict, the
+command.
+"""
 
 import json
 import re
@@ -34,7 +36,9 @@ def table(rows, columns=("sts13 score pearson mean",), **more):
 
 def cells(found):
     """Cells of {(block, label): [(reported, ours), ...]}."""
-    return {key: tuple(Entry(reported, ours) for reported, ours in row) for key, row in found.items()}
+    return {
+        key: tuple(Entry(reported, ours) for reported, ours in row) for key, row in found.items()
+    }
 
 
 def line(label, block="", metric="", **more):
@@ -43,18 +47,31 @@ def line(label, block="", metric="", **more):
 
 @pytest.fixture
 def data(tmp_path):
-    """Two subsets of STS 2013, where the second is longer, so that its share of the mean is larger."""
+    """Two subsets of STS 2013, where the second is longer, so that its share of the mean is
+    larger.
+    """
     folder = tmp_path / "data" / "2013"
     folder.mkdir(parents=True)
-    one = ["5\tthe cat sat\tthe cat sat", "3\tthe cat sat\tthe cat ran", "0\tthe cat sat\tno dogs here"]
-    two = ["4\ta b c d\ta b c x", "5\ta b c d\ta b c d", "1\ta b c d\tw x y z", "2\ta b c d\ta x y z"]
+    one = [
+        "5\tthe cat sat\tthe cat sat",
+        "3\tthe cat sat\tthe cat ran",
+        "0\tthe cat sat\tno dogs here",
+    ]
+    two = [
+        "4\ta b c d\ta b c x",
+        "5\ta b c d\ta b c d",
+        "1\ta b c d\tw x y z",
+        "2\ta b c d\ta x y z",
+    ]
     (folder / "FNWN.test.tsv").write_text("\n".join(one) + "\n")
     (folder / "OnWN.test.tsv").write_text("\n".join(two) + "\n")
     return str(tmp_path / "data")
 
 
 def test_reported_ours_and_difference(data):
-    wanted = table([line("chrf", values=(90.0,)), line("sentbleu", values=("illegible",))], scale=100)
+    wanted = table(
+        [line("chrf", values=(90.0,)), line("sentbleu", values=("illegible",))], scale=100
+    )
     found = reproduce(wanted, data, resamples=20).to_dict()
     chrf, bleu = found["readings"][0]["rows"]
     assert chrf["reported"] == [0.9]
@@ -76,7 +93,10 @@ def test_a_table_can_declare_the_groups_of_its_mean(data):
     column = ("sts13 score pearson mean",)
     chosen = table([line("chrf", values=(0.5,))], column, open={"sts13": {"pairs": ["FN*"]}})
     alone = table([line("chrf", values=(0.5,))], ("sts13 score pearson FNWN",))
-    ours = [reproduce(one, data, resamples=0).readings[0].entries["", "chrf"][0].ours for one in (chosen, alone)]
+    ours = [
+        reproduce(one, data, resamples=0).readings[0].entries["", "chrf"][0].ours
+        for one in (chosen, alone)
+    ]
     assert ours[0] == ours[1] is not None
 
 
@@ -84,13 +104,24 @@ def test_data_sets_that_are_not_here_are_left_out_of_a_joint_mean_and_said(data)
     joint = table([line("chrf", values=(0.5,))], ("sts12+sts13 score pearson mean",))
     found = reproduce(joint, data, resamples=0)
     alone = reproduce(table([line("chrf", values=(0.5,))]), data, resamples=0)
-    assert found.readings[0].entries["", "chrf"][0].ours == alone.readings[0].entries["", "chrf"][0].ours
-    assert any("computed on sts13, the others are not here" in note for note in found.readings[0].notes)
+    assert (
+        found.readings[0].entries["", "chrf"][0].ours
+        == alone.readings[0].entries["", "chrf"][0].ours
+    )
+    assert any(
+        "computed on sts13, the others are not here" in note for note in found.readings[0].notes
+    )
 
 
 def test_why_a_figure_could_not_be_had(data):
     rows = [
-        line("RUSE", metric="chrf", unavailable="model not here: RUSE", model="ruse", values=(0.5, 0.5)),
+        line(
+            "RUSE",
+            metric="chrf",
+            unavailable="model not here: RUSE",
+            model="ruse",
+            values=(0.5, 0.5),
+        ),
         line("nosuch", values=(0.5, 0.5)),
         line("chrf", values=(0.5, 0.5)),
     ]
@@ -104,7 +135,9 @@ def test_why_a_figure_could_not_be_had(data):
 
 def test_pairs_leave_the_mean_out(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
-    found = reproduce(table([line("chrf", values=(0.5,) * 3)], columns), data, pairs=["FNWN"], resamples=0)
+    found = reproduce(
+        table([line("chrf", values=(0.5,) * 3)], columns), data, pairs=["FNWN"], resamples=0
+    )
     one, two, mean = found.readings[0].entries["", "chrf"]
     assert one.ours is not None
     assert (two.ours, mean.ours) == (None, None)
@@ -124,7 +157,10 @@ def test_pairs_are_patterns_of_names_that_exist(data):
     wanted = table([line("chrf", values=(0.5,) * 2)], columns)
     one, two = reproduce(wanted, data, pairs=["F*"], resamples=0).readings[0].entries["", "chrf"]
     assert one.ours is not None and two.ours is None
-    assert all(cell.ours is None for cell in reproduce(wanted, data, pairs=[]).readings[0].entries["", "chrf"])
+    assert all(
+        cell.ours is None
+        for cell in reproduce(wanted, data, pairs=[]).readings[0].entries["", "chrf"]
+    )
     with pytest.raises(UnknownName, match=r"unknown .* group 'FNWM'; did you mean FNWN"):
         reproduce(wanted, data, pairs=["FNWM"])
 
@@ -133,7 +169,8 @@ def test_claims_have_intervals_and_are_seeded(data):
     claim = Claim("character n-grams beat words", better=("chrf",), worse=("sentbleu",))
     wanted = table([line("chrf", values=(0.9,)), line("sentbleu", values=(0.5,))], claims=(claim,))
     first, again, other = (
-        reproduce(wanted, data, resamples=40, seed=seed).readings[0].verdict.conclusion[0] for seed in (1, 1, 2)
+        reproduce(wanted, data, resamples=40, seed=seed).readings[0].verdict.conclusion[0]
+        for seed in (1, 1, 2)
     )
     assert first == again
     assert (first.low, first.high) != (other.low, other.high)
@@ -143,7 +180,10 @@ def test_claims_have_intervals_and_are_seeded(data):
 
 def test_value_counts_figures_within_a_hundredth():
     wanted = table([line("a"), line("b"), line("c")])
-    verdict = judge(wanted, cells({("", "a"): [(0.5, 0.51)], ("", "b"): [(0.5, 0.511)], ("", "c"): [(None, 0.5)]}))
+    verdict = judge(
+        wanted,
+        cells({("", "a"): [(0.5, 0.51)], ("", "b"): [(0.5, 0.511)], ("", "c"): [(None, 0.5)]}),
+    )
     assert (verdict.value.held, verdict.value.of) == (1, 2)
     assert verdict.value.word == "fails"
     assert Tally(2, 2).word == "holds"
@@ -201,18 +241,32 @@ def test_claims_are_judged_on_the_means_of_pearson_where_there_are_any():
 
 
 def test_signs_turn_distances():
-    wanted = table([line("a"), line("b")], claims=(Claim("a is better", better=("a",), worse=("b",)),))
-    found = judge(wanted, cells({("", "a"): [(0.1, 0.2)], ("", "b"): [(0.3, 0.4)]}), signs=(-1,)).conclusion[0]
+    wanted = table(
+        [line("a"), line("b")], claims=(Claim("a is better", better=("a",), worse=("b",)),)
+    )
+    found = judge(
+        wanted, cells({("", "a"): [(0.1, 0.2)], ("", "b"): [(0.3, 0.4)]}), signs=(-1,)
+    ).conclusion[0]
     assert found.holds
     assert found.reported_holds == (True,)
 
 
 def test_target_language():
-    assert [target_language(group) for group in ("cs-en", "en-zh", "FNWN", "D0801-A")] == ["en", "zh", "en", "en"]
+    assert [target_language(group) for group in ("cs-en", "en-zh", "FNWN", "D0801-A")] == [
+        "en",
+        "zh",
+        "en",
+        "en",
+    ]
 
 
 def test_metric_of_a_group():
-    row = line("x", metric="moverscore@v1", set=("layers=last",), set_for={"fi-en": ("units.subwords=all",)})
+    row = line(
+        "x",
+        metric="moverscore@v1",
+        set=("layers=last",),
+        set_for={"fi-en": ("units.subwords=all",)},
+    )
     assert row.metric_for("cs-en") == "moverscore@v1[layers=last]"
     assert row.metric_for("fi-en") == "moverscore@v1[layers=last,units.subwords=all]"
 
@@ -245,7 +299,9 @@ def test_every_metric_of_the_tables_resolves_or_says_why():
 
 
 def test_every_table_opens_its_data_sets_as_it_declares(tmp_path):
-    """Five tables ended in a TypeError because `text` was given twice; without data each says what is missing."""
+    """Five tables ended in a TypeError because `text` was given twice; without data each says what
+    is missing.
+    """
     from monge.evaluation.score_book import ScoreBook
     from monge.papers.recompute import Recomputation
     from monge.papers.tables import tables
@@ -256,7 +312,11 @@ def test_every_table_opens_its_data_sets_as_it_declares(tmp_path):
             for dataset in column.datasets:
                 work = Recomputation(published, str(tmp_path), Setup(), ScoreBook(Run()))
                 why = work.judged(dataset, column.human).why
-                assert "data not here" in why and str(tmp_path) not in why, (published.name, dataset, why)
+                assert "data not here" in why and str(tmp_path) not in why, (
+                    published.name,
+                    dataset,
+                    why,
+                )
                 opened += 1
     assert opened > 50
 
@@ -328,7 +388,9 @@ def test_markdown_has_ours_the_reported_figure_and_the_claims(data):
 
 
 def test_a_spread_is_named_as_one(data):
-    rows = [line(f"T={k}", block, metric="chrf", values=(0.5,)) for block in ("x", "y") for k in (1, 2)]
+    rows = [
+        line(f"T={k}", block, metric="chrf", values=(0.5,)) for block in ("x", "y") for k in (1, 2)
+    ]
     wanted = table(rows, claims=(Claim("x is flatter", flatter="x", than="y"),))
     (claim,) = reproduce(wanted, data, resamples=0).readings[0].verdict.conclusion
     assert claim.pair == ("spread of y", "spread of x")
@@ -365,15 +427,30 @@ def spoken(monkeypatch):
 def test_a_metric_that_differs_by_language_has_a_signature_for_each(spoken, tiny_bert):
     columns = tuple(f"wmt17 da pearson {name}" for name in spoken.groups)
     rows = [line("lazy-emd", values=(0.5,) * 3), line("bertscore[layers=2]", values=(0.5,) * 3)]
-    found = reproduce(table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0).to_dict()
-    assert list(found["signatures"]) == ["lazy-emd (en)", "lazy-emd (de)", "lazy-emd (zh)", "bertscore[layers=2]"]
+    found = reproduce(
+        table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0
+    ).to_dict()
+    assert list(found["signatures"]) == [
+        "lazy-emd (en)",
+        "lazy-emd (de)",
+        "lazy-emd (zh)",
+        "bertscore[layers=2]",
+    ]
     said = {name: one for name, one in found["signatures"].items() if name.startswith("lazy")}
-    assert len({re.search(r"slack=[^,|]*", one)[0] for one in said.values()}) > 1, "each says its own settings"
+    assert len({re.search(r"slack=[^,|]*", one)[0] for one in said.values()}) > 1, (
+        "each says its own settings"
+    )
 
 
 def test_signatures_are_told_apart_by_what_they_belong_to():
-    assert told_apart("m", {("wmt17", "en", "cs-en"): "x", ("sts12", "en", "MSR"): "x"}) == {"m": "x"}
-    both = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "x", ("sts12", "en", "MSR"): "y"}
+    assert told_apart("m", {("wmt17", "en", "cs-en"): "x", ("sts12", "en", "MSR"): "x"}) == {
+        "m": "x"
+    }
+    both = {
+        ("wmt17", "en", "cs-en"): "x",
+        ("wmt17", "en", "de-en"): "x",
+        ("sts12", "en", "MSR"): "y",
+    }
     assert told_apart("m", both) == {"m (wmt17)": "x", "m (sts12)": "y"}
     groups = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "y"}
     assert told_apart("m", groups) == {"m (cs-en)": "x", "m (de-en)": "y"}
@@ -382,10 +459,14 @@ def test_signatures_are_told_apart_by_what_they_belong_to():
 def test_a_group_without_a_value_is_left_out_of_the_mean_with_its_reason(spoken, monkeypatch):
     constant = replace(spoken.groups["en-de"], scores=np.ones(4))
     groups = {"cs-en": spoken.groups["cs-en"], "en-de": constant}
-    monkeypatch.setattr("monge.evaluation.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    monkeypatch.setattr(
+        "monge.evaluation.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups)
+    )
     wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
     (reading,) = reproduce(wanted, "", resamples=0).readings
-    alone = reproduce(replace(wanted, columns=(PublishedColumn.parse("wmt17 da pearson cs-en"),)), "", resamples=0)
+    alone = reproduce(
+        replace(wanted, columns=(PublishedColumn.parse("wmt17 da pearson cs-en"),)), "", resamples=0
+    )
     assert reading.entries["", "chrf"][0].ours == alone.readings[0].entries["", "chrf"][0].ours
     (note,) = [one for one in reading.notes if "has no value" in one]
     assert "on 1 group " in note and "en-de: human is constant" in note
@@ -395,7 +476,9 @@ def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
     """A missing human score is a mistake in the data, no statistic without a value."""
     broken = replace(spoken.groups["en-de"], scores=np.array([1.0, np.nan, 2.0, 3.0]))
     groups = {"cs-en": spoken.groups["cs-en"], "en-de": broken}
-    monkeypatch.setattr("monge.evaluation.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    monkeypatch.setattr(
+        "monge.evaluation.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups)
+    )
     wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
     with pytest.raises(DataError, match="chrf: human has 1 missing or infinite values"):
         reproduce(wanted, "", resamples=0)

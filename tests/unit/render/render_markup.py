@@ -41,9 +41,23 @@ def assert_inert(source: str) -> Page:
     """The page runs nothing but what puts buttons beside signatures, and fetches nothing."""
     page = Page(source.replace(f"<script>{joined('copy.js', 'print.js')}</script>", ""))
     names = {name for name, _ in page.elements}
-    assert not names & {"script", "img", "iframe", "object", "embed", "link", "base", "form", "foreignobject", "use"}
+    assert not names & {
+        "script",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "link",
+        "base",
+        "form",
+        "foreignobject",
+        "use",
+    }
     for _, attributes in page.elements:
-        assert not any(key.startswith("on") or key in {"href", "src", "xlink:href", "srcset"} for key in attributes)
+        assert not any(
+            key.startswith("on") or key in {"href", "src", "xlink:href", "srcset"}
+            for key in attributes
+        )
         assert "url(" not in (attributes.get("style") or "")
     assert "@import" not in source
     source.encode("utf-8")

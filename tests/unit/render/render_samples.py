@@ -6,7 +6,9 @@ import numpy as np
 
 from monge.types import Explanation, Move, Result, Side, Signature
 
-HOSTILE = '<script>alert("x")</script>\'"><img src=x onerror=alert(1)> & </svg></style>\x00\x1b[31m\ud800'
+HOSTILE = (
+    '<script>alert("x")</script>\'"><img src=x onerror=alert(1)> & </svg></style>\x00\x1b[31m\ud800'
+)
 
 
 def result(
@@ -56,7 +58,15 @@ def explanation(
     coupling = coupling / coupling.sum() if coupling.size else coupling
     moved = coupling * cost
     moves = tuple(
-        Move(name, i, j, float(coupling[i, j]), float(cost[i, j]), float(similarity[i, j]), float(moved[i, j]))
+        Move(
+            name,
+            i,
+            j,
+            float(coupling[i, j]),
+            float(cost[i, j]),
+            float(similarity[i, j]),
+            float(moved[i, j]),
+        )
         for name in plans
         for i in range(n)
         for j in range(m)
@@ -69,7 +79,10 @@ def explanation(
         higher_is_better=share_of != "cost",
         signature=Signature((("metric", metric), ("version", "0.1.0"))),
         hypothesis=Side(
-            " ".join(hypothesis) if text is None else text, tuple(hypothesis), coupling.sum(1), moved.sum(1)
+            " ".join(hypothesis) if text is None else text,
+            tuple(hypothesis),
+            coupling.sum(1),
+            moved.sum(1),
         ),
         reference=Side(" ".join(reference), tuple(reference), coupling.sum(0), moved.sum(0)),
         cost=cost,

@@ -55,7 +55,11 @@ def test_pictures_and_pages_of_long_texts_are_bounded(count, tmp_path):
 def test_the_units_that_are_drawn_are_those_of_the_worst_moves():
     e = explained(100)
     part, told = focused(e)
-    assert len(part.hypothesis.units) == len(part.reference.units) == 40 and "100" in told and "40" in told
+    assert (
+        len(part.hypothesis.units) == len(part.reference.units) == 40
+        and "100" in told
+        and "40" in told
+    )
     worst = e.routes[0]
     assert e.hypothesis.units[worst.hypothesis] in part.hypothesis.units
     assert e.reference.units[worst.reference] in part.reference.units

@@ -18,7 +18,15 @@ LIST = facts_sheet("", {"a\tb": "1", "c": "x\ny"})
 STUDY = Sheet(
     "two groups",
     ("metric", "reported", "ours", "reported", "ours"),
-    ((Cell("m"), Cell("0.5"), Cell("0.6", "[0.5, 0.7]", "best"), Cell("0.1"), Cell("0.2", mark="tied")),),
+    (
+        (
+            Cell("m"),
+            Cell("0.5"),
+            Cell("0.6", "[0.5, 0.7]", "best"),
+            Cell("0.1"),
+            Cell("0.2", mark="tied"),
+        ),
+    ),
     over=(("", 1), ("cs-en", 2), ("de-en", 2)),
     tied="by a test",
 )
@@ -33,7 +41,10 @@ def test_a_list_is_a_record_a_row():
         {"setting": "a\tb", "value": "1"},
         {"setting": "c", "value": "x\ny"},
     ]
-    assert read(sheets_tsv([LIST])) == [{"setting": "a\\tb", "value": "1"}, {"setting": "c", "value": "x\\ny"}]
+    assert read(sheets_tsv([LIST])) == [
+        {"setting": "a\\tb", "value": "1"},
+        {"setting": "c", "value": "x\\ny"},
+    ]
 
 
 def test_a_study_is_a_record_a_cell():
@@ -46,8 +57,15 @@ def test_a_study_is_a_record_a_cell():
         "detail": "[0.5, 0.7]",
         "mark": "best",
     }
-    assert [row["column"] for row in rows[:4]] == ["cs-en: reported", "cs-en: ours", "de-en: reported", "de-en: ours"]
-    assert [row["value"] for row in read(sheets_tsv([STUDY, LIST]))] == [*("0.5", "0.6", "0.1", "0.2", "1", "x\\ny")]
+    assert [row["column"] for row in rows[:4]] == [
+        "cs-en: reported",
+        "cs-en: ours",
+        "de-en: reported",
+        "de-en: ours",
+    ]
+    assert [row["value"] for row in read(sheets_tsv([STUDY, LIST]))] == [
+        *("0.5", "0.6", "0.1", "0.2", "1", "x\\ny")
+    ]
 
 
 def test_columns_of_one_name_are_told_apart():
@@ -74,14 +92,16 @@ LONG = "|".join(f"key{k}:value{k}" for k in range(60))
 def test_a_long_signature_is_never_broken(draw):
     sheet = Sheet("", ("a", "b"), ((Cell("x"), Cell("1")),), signatures=(LONG,))
     assert any(LONG in line for line in draw([sheet]).splitlines())
-    assert any(LONG in line for line in draw([sheet], signed=lambda line: line[:9]).splitlines()) is (
-        draw is not sheets_text
-    )
+    assert any(
+        LONG in line for line in draw([sheet], signed=lambda line: line[:9]).splitlines()
+    ) is (draw is not sheets_text)
 
 
 def test_a_long_signature_of_an_explanation_is_never_broken():
     e = explanation(["a"], ["b"])
-    assert any(LONG in line for line in explanation_text(e, width=40, signed=lambda _: LONG).splitlines())
+    assert any(
+        LONG in line for line in explanation_text(e, width=40, signed=lambda _: LONG).splitlines()
+    )
 
 
 def test_the_short_signature_is_shown_and_the_long_one_kept():
@@ -111,7 +131,11 @@ def with_texts(form):
 def test_segments_carry_their_texts():
     rows = json.loads(with_texts("json"))["results"][0]["segments"]
     assert [row["hypothesis"] for row in rows] == ["a\thyp", HOSTILE]
-    assert (rows[0]["references"], rows[0]["source"], rows[1]["source"]) == (["first", "second"], "quelle", None)
+    assert (rows[0]["references"], rows[0]["source"], rows[1]["source"]) == (
+        ["first", "second"],
+        "quelle",
+        None,
+    )
     lines = [json.loads(line) for line in with_texts("jsonl").splitlines()]
     assert [line.get("references") for line in lines] == [["first", "second"], ["only"], None]
     table = read(with_texts("tsv").encode("utf-8", "replace").decode())
@@ -128,7 +152,9 @@ def test_texts_are_harmless_wherever_they_stand():
 
 def test_texts_that_do_not_match_the_scores_are_not_written():
     with pytest.raises(ValueError, match="zip"):
-        "".join(render_results([result()], "json", view=View("1", True, lambda _: iter(SEGMENTS[:1]))))
+        "".join(
+            render_results([result()], "json", view=View("1", True, lambda _: iter(SEGMENTS[:1])))
+        )
 
 
 @pytest.mark.parametrize("form", ["jsonl", "tsv", "markdown", "latex"])

@@ -39,7 +39,10 @@ def test_display_width(text, width):
 
 
 def test_a_terminal_never_sees_control_characters():
-    assert printable("a\x1b[31mb\n\t\u202e\u2028\ud800é日") == "a\\x1b[31mb\\n\\t\\u202e\\u2028\\ud800é日"
+    assert (
+        printable("a\x1b[31mb\n\t\u202e\u2028\ud800é日")
+        == "a\\x1b[31mb\\n\\t\\u202e\\u2028\\ud800é日"
+    )
 
 
 def test_clip_counts_columns_not_characters():
@@ -101,4 +104,9 @@ def test_a_number_has_a_minus_sign_and_other_hyphens_stay():
 def test_names_lose_file_endings_where_that_keeps_them_apart():
     assert short_names(["a.txt", "b.tsv.gz", "gpt-4.1", ".txt"]) == {
         "a.txt": "a", "b.tsv.gz": "b", "gpt-4.1": "gpt-4.1", ".txt": ".txt"}  # fmt: skip
-    assert short_names(["a.txt", "a.out", "a", "b.txt"]) == {"a.txt": "a.txt", "a.out": "a.out", "a": "a", "b.txt": "b"}
+    assert short_names(["a.txt", "a.out", "a", "b.txt"]) == {
+        "a.txt": "a.txt",
+        "a.out": "a.out",
+        "a": "a",
+        "b.txt": "b",
+    }

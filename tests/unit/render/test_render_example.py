@@ -42,7 +42,11 @@ def test_neither_system_is_the_other():
     assert sum(x == y for x, y in zip(b, reference, strict=True)) == 1
 
 
-@pytest.mark.parametrize(("form", "start"), [("text", "by-hand ↓  0.2300"), ("svg", "<svg "), ("html", "<!DOCTYPE")])
+@pytest.mark.parametrize(
+    ("form", "start"), [("text", "by-hand ↓  0.2300"), ("svg", "<svg "), ("html", "<!DOCTYPE")]
+)
 def test_the_example_script_runs(form, start):
-    done = subprocess.run([sys.executable, SCRIPT, form], capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, SCRIPT, form], capture_output=True, encoding="utf-8", check=True
+    )
     assert done.stdout.startswith(start)

@@ -29,13 +29,20 @@ from monge.render.palette import IN_DARK_NOTEBOOK, IN_LIGHT_NOTEBOOK
 from monge.types import Side
 
 SVG = "{http://www.w3.org/2000/svg}"
-SMALL = explanation(["the", "cat"], ["a", "cat", "."], plans=("precision", "recall"), share_of="precision")
+SMALL = explanation(
+    ["the", "cat"], ["a", "cat", "."], plans=("precision", "recall"), share_of="precision"
+)
 LARGE = explanation([f"w{i}" for i in range(60)], [f"v{j}" for j in range(80)])
 ONE = explanation(["cat"], ["cat"])
 EMPTY = explanation([], ["cat"], flags=("empty-hypothesis",))
 WIDE = explanation(["猫", "坐", "了", "سلام"], ["고양이", "が", "שלום"])
 NASTY = explanation(
-    [HOSTILE, "b"], [HOSTILE], plans=(HOSTILE, "recall"), metric=HOSTILE, share_of=HOSTILE, flags=(HOSTILE,)
+    [HOSTILE, "b"],
+    [HOSTILE],
+    plans=(HOSTILE, "recall"),
+    metric=HOSTILE,
+    share_of=HOSTILE,
+    flags=(HOSTILE,),
 )
 ALL = {"small": SMALL, "large": LARGE, "one": ONE, "empty": EMPTY, "wide": WIDE, "nasty": NASTY}
 
@@ -67,16 +74,25 @@ def test_svg_labels_every_unit_in_every_panel(name):
 
 
 def test_svg_says_score_metric_and_sentences():
-    shown = "".join(text.text or "" for text in ElementTree.fromstring(explanation_svg(SMALL)).iter(f"{SVG}text"))
+    shown = "".join(
+        text.text or ""
+        for text in ElementTree.fromstring(explanation_svg(SMALL)).iter(f"{SVG}text")
+    )
     assert f"wmd  {SMALL.score:.4f}" in shown and "higher is better" in shown
     assert "Hypothesis: the cat" in shown and "Reference: a cat ." in shown
     assert "weight of a word" in shown and "similarity" not in shown
 
 
 def test_svg_disc_area_is_mass():
-    root = ElementTree.fromstring(explanation_svg(replace(ONE, **_grid([[0.8, 0.2]], ["cat"], ["cat", "dog"]))))
+    root = ElementTree.fromstring(
+        explanation_svg(replace(ONE, **_grid([[0.8, 0.2]], ["cat"], ["cat", "dog"])))
+    )
     first, second = [
-        float(c.get("r")) for g in root.iter(f"{SVG}g") if g.get("class") == "mg-move" for c in g if "r" in c.attrib
+        float(c.get("r"))
+        for g in root.iter(f"{SVG}g")
+        if g.get("class") == "mg-move"
+        for c in g
+        if "r" in c.attrib
     ]
     assert (first / second) ** 2 == pytest.approx(4, rel=0.01)
 
@@ -115,7 +131,10 @@ def test_html_is_inert_whole_and_carries_its_policy(name):
     policy = next(a["content"] for tag, a in page.elements if tag == "meta" and "http-equiv" in a)
     styles = re.findall(r"<style>(.*?)</style>", source, re.S)
     hashes = [f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in styles]
-    assert policy == f"default-src 'none'; style-src {' '.join(hashes)}; base-uri 'none'; form-action 'none'"
+    assert (
+        policy
+        == f"default-src 'none'; style-src {' '.join(hashes)}; base-uri 'none'; form-action 'none'"
+    )
     assert "prefers-color-scheme: dark" in source
     assert not any("style" in attributes for _, attributes in page.elements)
 
@@ -125,29 +144,64 @@ def test_orange_marks_what_hurt_whatever_is_shared_out(share_of):
     plan = np.array([[0.5, 0.0], [0.0, 0.5]])
     cost = np.array([[0.0, 0.9], [0.9, 0.8]])
     worth = plan * (cost if share_of == "cost" else 1 - cost)
-    words = {name: Side("good bad", ("good", "bad"), plan.sum(1), worth.sum(1)) for name in ("hypothesis", "reference")}
-    e = replace(ONE, plans={"plan": plan}, cost=cost, similarity=1 - cost, share_of=share_of, moves=(), **words)
+    words = {
+        name: Side("good bad", ("good", "bad"), plan.sum(1), worth.sum(1))
+        for name in ("hypothesis", "reference")
+    }
+    e = replace(
+        ONE,
+        plans={"plan": plan},
+        cost=cost,
+        similarity=1 - cost,
+        share_of=share_of,
+        moves=(),
+        **words,
+    )
     assert e.lost("hypothesis") == pytest.approx([0.0, 0.4]) and e.most_lost == pytest.approx(0.4)
     source = re.sub(r' data-tip="[^"]*"', "", explanation_html(e))
-    assert 'class="unit l0" tabindex="0">good' in source and 'class="unit l9" tabindex="0">bad' in source
+    assert (
+        'class="unit l0" tabindex="0">good' in source
+        and 'class="unit l9" tabindex="0">bad' in source
+    )
     assert re.search(r'rect class="mg-l9"', explanation_svg(e))
 
 
 def test_a_pair_without_fault_has_no_marks():
     plan, cost = np.eye(2) / 2, np.array([[0.0, 0.9], [0.9, 0.01]])
-    words = {name: Side("a b", ("a", "b"), plan.sum(1), (plan * cost).sum(1)) for name in ("hypothesis", "reference")}
-    e = replace(ONE, plans={"plan": plan}, cost=cost, similarity=1 - cost, share_of="cost", moves=(), **words)
+    words = {
+        name: Side("a b", ("a", "b"), plan.sum(1), (plan * cost).sum(1))
+        for name in ("hypothesis", "reference")
+    }
+    e = replace(
+        ONE,
+        plans={"plan": plan},
+        cost=cost,
+        similarity=1 - cost,
+        share_of="cost",
+        moves=(),
+        **words,
+    )
     assert not re.search(r'class="unit l[2-9]"', explanation_html(e))
 
 
 def test_moves_of_precision_and_recall_are_one_and_the_worst_comes_first():
     routes = SMALL.routes
-    assert len({(one.hypothesis, one.reference) for one in routes}) == len(routes) == len(SMALL.moves) // 2
+    assert (
+        len({(one.hypothesis, one.reference) for one in routes})
+        == len(routes)
+        == len(SMALL.moves) // 2
+    )
     assert [one.lost for one in routes] == sorted((one.lost for one in routes), reverse=True)
     for one in routes:
-        mine = [move for move in SMALL.moves if (move.hypothesis, move.reference) == (one.hypothesis, one.reference)]
+        mine = [
+            move
+            for move in SMALL.moves
+            if (move.hypothesis, move.reference) == (one.hypothesis, one.reference)
+        ]
         assert one.masses == {move.plan: move.mass for move in mine}
-        assert one.lost == pytest.approx(sum(move.mass * (1 - move.similarity) for move in mine) / 2)
+        assert one.lost == pytest.approx(
+            sum(move.mass * (1 - move.similarity) for move in mine) / 2
+        )
 
 
 def test_a_negated_cost_is_not_called_similarity():
@@ -159,7 +213,9 @@ def test_a_negated_cost_is_not_called_similarity():
 def test_html_keeps_the_text_as_written_and_marks_its_units():
     e = explanation(["the", "cat"], ["cat"], text="The old  CAT!")
     source = explanation_html(e)
-    paragraph = re.search(r'<p class="text" dir="auto">(.*?)</p>', source, re.S)[1]  # tips are no part of the text
+    paragraph = re.search(r'<p class="text" dir="auto">(.*?)</p>', source, re.S)[
+        1
+    ]  # tips are no part of the text
     assert re.sub(r"<[^>]+>", "", paragraph) == "The old  CAT!"
     assert 'tabindex="0"' in source
 
@@ -224,7 +280,9 @@ def test_text_counts_what_it_leaves_out():
 @pytest.mark.parametrize("name", ["small", "large", "one", "empty", "wide"])
 def test_text_keeps_to_its_width(name):
     shown = explanation_text(ALL[name], width=60)
-    assert all(display_width(line) <= 60 for line in shown.splitlines() if not line.startswith("signature"))
+    assert all(
+        display_width(line) <= 60 for line in shown.splitlines() if not line.startswith("signature")
+    )
 
 
 def test_text_lines_up_wide_units():
@@ -255,8 +313,17 @@ def test_two_hypotheses_are_set_against_each_other():
         mine[2, 2] = last
         sides = {"hypothesis": words, "reference": ("the", "cat", "sat")}
         share = (plan * mine).sum(1)
-        given = {name: Side(" ".join(some), tuple(some), plan.sum(1), share) for name, some in sides.items()}
-        moved = {"plans": {"plan": plan}, "cost": mine, "similarity": 1 - mine, "share_of": "cost", "moves": ()}
+        given = {
+            name: Side(" ".join(some), tuple(some), plan.sum(1), share)
+            for name, some in sides.items()
+        }
+        moved = {
+            "plans": {"plan": plan},
+            "cost": mine,
+            "similarity": 1 - mine,
+            "share_of": "cost",
+            "moves": (),
+        }
         return replace(ONE, score=float(share.sum()), higher_is_better=False, **moved, **given)
 
     found = [of(("the", "cat", "sat"), 0.1), of(("the", "cat", "ran"), 0.7)]
@@ -271,7 +338,9 @@ def test_two_hypotheses_are_set_against_each_other():
     assert "A, by other" in render_explanations(by_two, ["A", "B", "A", "B"], "markdown")
     shown = render_explanations(by_two, ["A", "B", "A", "B"], "html")
     assert shown.count("<h2>A</h2>") == 2 and shown.count("<h1>other <span") == 2
-    one_pair = render_explanations([found[0], replace(found[0], metric="other[a=1]")], ["A", "A"], "html")
+    one_pair = render_explanations(
+        [found[0], replace(found[0], metric="other[a=1]")], ["A", "A"], "html"
+    )
     assert "<h2>A</h2>" not in one_pair and "One pair by wmd, other" in one_pair
 
 
@@ -285,7 +354,9 @@ def test_the_worst_units_come_first_by_what_they_cost(name):
     e = ALL[name]
     side, half = e.hypothesis, len(e.hypothesis.units) // 2
     every = list(range(len(side.units)))
-    assert worst_units(e, "hypothesis", None) == worst_units(e, "hypothesis", len(side.units)) == every
+    assert (
+        worst_units(e, "hypothesis", None) == worst_units(e, "hypothesis", len(side.units)) == every
+    )
     for share_of, loss in (("cost", side.shares), ("similarity", side.weights - side.shares)):
         worst = worst_units(replace(e, share_of=share_of), "hypothesis", half)
         assert worst == sorted(range(len(side.units)), key=lambda k: -loss[k])[:half]

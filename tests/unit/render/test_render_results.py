@@ -39,7 +39,8 @@ def test_text_shows_direction_best_parts_signature_once():
         "metric  system    score  n\n"
         "wmd ↓   a       0.5000*  2\n"
         "        b       0.9000   2\n\n"
-        "* the best score; whether it is more than chance is not tested here: monge compare tests it\n\n"
+        "* the best score; whether it is more than chance is not tested here: monge compare tests "
+        "it\n\n"
         "signature  metric:twmd|layers:last5:mean|version:0.1.0\n"
         "signature  metric:wmd|layers:last5:mean|version:0.1.0\n"
     )
@@ -51,16 +52,24 @@ def test_text_of_one_unnamed_system_has_no_system_column_and_no_star():
 
 
 def test_equal_systems_are_both_best():
-    assert results_text([result(system="a"), result(system="b", score=0.75 + 1e-9)]).count("0.7500*") == 2
+    assert (
+        results_text([result(system="a"), result(system="b", score=0.75 + 1e-9)]).count("0.7500*")
+        == 2
+    )
 
 
 def test_text_lines_up_with_wide_names():
-    lines = results_text([result(system="日本語.txt"), result(system="plain.txt", score=0.5)]).splitlines()
+    lines = results_text(
+        [result(system="日本語.txt"), result(system="plain.txt", score=0.5)]
+    ).splitlines()
     assert len({display_width(line) for line in lines[:3]}) == 1
 
 
 def test_a_table_continues_below_where_the_terminal_is_narrow():
-    results = [result(system="system-a.txt", interval=(0.7, 0.8)), result(system="system-b.txt", score=0.5)]
+    results = [
+        result(system="system-a.txt", interval=(0.7, 0.8)),
+        result(system="system-b.txt", score=0.5),
+    ]
     assert results_text(results, width=42).splitlines()[:8] == [
         "metric  system    score      interval",
         "twmd ↑  system-a  0.75*  [0.70, 0.80]",
@@ -78,16 +87,21 @@ def test_text_notes_only_what_happened():
     assert "note" not in results_text([result()])
     flagged = result(flags=((), ("empty-hypothesis",)), truncated=3)
     notes = [
-        line for line in results_text([flagged, replace(flagged, metric="bertscore")]).splitlines() if "note" in line
+        line
+        for line in results_text([flagged, replace(flagged, metric="bertscore")]).splitlines()
+        if "note" in line
     ]
     assert notes == [
         "note       system-a: 1 × the hypothesis is empty (twmd, bertscore)",
-        "note       system-a: 3 × a text was longer than the model reads, and was cut (twmd, bertscore)",
+        "note       system-a: 3 × a text was longer than the model reads, and was cut (twmd, "
+        "bertscore)",
     ]
 
 
 def test_text_segments():
-    shown = results_text([result(ids=("x", "日本"), flags=((), ("empty-hypothesis",)))], segments=True)
+    shown = results_text(
+        [result(ids=("x", "日本"), flags=((), ("empty-hypothesis",)))], segments=True
+    )
     assert "twmd · system-a.txt\nid     score  precision  recall      f1  flags\n" in shown
     assert "x     0.7000     0.7000  0.7100  0.7200\n" in shown
     assert "日本  0.8000     0.8000  0.8100  0.8200  empty-hypothesis\n" in shown
@@ -119,7 +133,9 @@ def test_json_is_the_object_of_the_design(segments):
 
 
 def test_json_round_trip():
-    one = result(system="süß 日本\u2028\t", flags=((), ("empty-hypothesis",)), interval=(0.1, 1 / 3))
+    one = result(
+        system="süß 日本\u2028\t", flags=((), ("empty-hypothesis",)), interval=(0.1, 1 / 3)
+    )
     (row,) = json.loads("".join(results_json([one], version="1", segments=True)))["results"]
     back = Result.from_dict(row)
     assert back.to_dict() == one.to_dict()
@@ -134,14 +150,25 @@ def test_jsonl_lines_stand_on_their_own():
     "".join(lines).encode("utf-8")
     rows = [json.loads(line) for line in lines]
     assert [row["type"] for row in rows] == ["segment", "segment", "result"] * 2
-    assert list(rows[0]) == ["type", "metric", "system", "id", "score", "parts", "reference", "flags"]
+    assert list(rows[0]) == [
+        "type",
+        "metric",
+        "system",
+        "id",
+        "score",
+        "parts",
+        "reference",
+        "flags",
+    ]
     assert {"score", "n", "signature"} <= set(rows[2])
     assert "segments" not in rows[2]
 
 
 def test_tsv_escapes_tabs_and_keeps_numbers_in_full():
     shown = results_tsv([result(system="a\tb\nc\\d", score=1 / 3), result("wmd", parts=("cost",))])
-    header, first, second = csv.reader(io.StringIO("".join(shown)), delimiter="\t", quoting=csv.QUOTE_NONE)
+    header, first, second = csv.reader(
+        io.StringIO("".join(shown)), delimiter="\t", quoting=csv.QUOTE_NONE
+    )
     assert header[:8] == ["metric", "system", "score", "low", "high", "precision", "recall", "f1"]
     assert len({len(header), len(first), len(second)}) == 1
     assert first[1] == "a\\tb\\nc\\\\d"
@@ -153,7 +180,9 @@ def test_tsv_escapes_tabs_and_keeps_numbers_in_full():
 
 
 def test_tsv_of_segments():
-    shown = "".join(results_tsv([result(ids=("a\tb", "2"), flags=((), ("x", "y")))], segments=True)).splitlines()
+    shown = "".join(
+        results_tsv([result(ids=("a\tb", "2"), flags=((), ("x", "y")))], segments=True)
+    ).splitlines()
     assert shown[0] == "metric\tsystem\tid\tscore\tprecision\trecall\tf1\tbest_reference\tflags"
     assert [len(line.split("\t")) for line in shown] == [9, 9, 9]
     assert shown[1].split("\t")[2] == "a\\tb"
@@ -162,7 +191,9 @@ def test_tsv_of_segments():
 
 def test_latex_escapes_and_marks_the_best():
     hostile = '[a_b] 50% & {x} $y$ #1 ~^ <|>" \\input{/etc/passwd}\n\\end{table}'
-    shown = results_latex([result(system=hostile), result(system="b", score=0.5, interval=(0.4, 0.6))])
+    shown = results_latex(
+        [result(system=hostile), result(system="b", score=0.5, interval=(0.4, 0.6))]
+    )
     assert r"\textbf{0.75} \\" in shown
     assert r"b & 0.50 {\scriptsize {[}0.40, 0.60]} \\" in shown
     assert r"\textbackslash{}input\{/etc/passwd\}" in shown
@@ -187,9 +218,16 @@ def test_two_settings_of_one_metric_stand_in_two_columns():
 
 def test_html_is_inert_and_whole():
     hostile = result(
-        HOSTILE, HOSTILE, ids=(HOSTILE, "2"), flags=((HOSTILE,), ()), parts=(HOSTILE,), interval=(0.1, 0.2)
+        HOSTILE,
+        HOSTILE,
+        ids=(HOSTILE, "2"),
+        flags=((HOSTILE,), ()),
+        parts=(HOSTILE,),
+        interval=(0.1, 0.2),
     )
-    page = assert_inert(results_html([hostile, result(HOSTILE, "b", 0.5, parts=(HOSTILE,))], segments=True))
+    page = assert_inert(
+        results_html([hostile, result(HOSTILE, "b", 0.5, parts=(HOSTILE,))], segments=True)
+    )
     assert any("alert(" in text for text in page.text)
     assert page.count("details") == 3  # two tables of segments, and the signatures
     assert any(attributes.get("class") == "best" for _, attributes in page.elements)
@@ -215,7 +253,9 @@ def test_no_format_ever_shows_nan(form, bad):
 
 def test_json_refuses_nan_among_the_facts_of_a_run():
     with pytest.raises(InvalidProblem, match="JSON"):
-        next(results_json([result(), replace(result(), run={"seconds": float("nan")})], version="1"))
+        next(
+            results_json([result(), replace(result(), run={"seconds": float("nan")})], version="1")
+        )
 
 
 @pytest.mark.parametrize("form", FORMATS)

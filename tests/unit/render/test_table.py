@@ -52,7 +52,10 @@ def test_markdown_is_escaped_bold_and_underlined():
 def test_turning_exchanges_rows_and_columns():
     turned = SHEET.turned()
     assert turned.head == ("", "m_1", "\x1b[31mred")
-    assert [[cell.text for cell in row] for row in turned.rows] == [["cs-en", "0.5", "0.1"], ["mean", "0.50", "0.10"]]
+    assert [[cell.text for cell in row] for row in turned.rows] == [
+        ["cs-en", "0.5", "0.1"],
+        ["mean", "0.50", "0.10"],
+    ]
 
 
 def test_numbers():

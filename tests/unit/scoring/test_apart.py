@@ -19,7 +19,12 @@ def tokens(*words):
     pieces = ["[UNK]" if word.isupper() else word for word in words]
     special = [True, *[False] * len(words), True]
     return Tokens(
-        text, (1, *ids, 2), ["[CLS]", *pieces, "[SEP]"], [(0, 0), *spans, (0, 0)], special, [False] * len(special)
+        text,
+        (1, *ids, 2),
+        ["[CLS]", *pieces, "[SEP]"],
+        [(0, 0), *spans, (0, 0)],
+        special,
+        [False] * len(special),
     )
 
 
@@ -33,7 +38,10 @@ def cosine(one, other):
 
 def test_equal_strings_are_equal_and_different_ones_are_not():
     one, other = tokens("ab", "XY", "c", "ZW"), tokens("XY", "d", "e", "UV")
-    mine, theirs = separate_unknown(one, vectors(one), UNKNOWN), separate_unknown(other, vectors(other, 2), UNKNOWN)
+    mine, theirs = (
+        separate_unknown(one, vectors(one), UNKNOWN),
+        separate_unknown(other, vectors(other, 2), UNKNOWN),
+    )
     assert cosine(mine[2], theirs[1]) == pytest.approx(1, abs=1e-6)
     for vector in (theirs[4], mine[4], mine[1], theirs[2]):
         assert abs(cosine(mine[2], vector)) < 4 / WIDTH**0.5
@@ -54,16 +62,26 @@ def test_all_else_stays_as_it_is():
 
 def test_special_pieces_of_a_text_that_is_mostly_unknown_are_unknown_with_it():
     one, other = tokens("AB", "CD", "e"), tokens("AB", "XY", "e")
-    mine, theirs = separate_unknown(one, vectors(one), UNKNOWN), separate_unknown(other, vectors(other), UNKNOWN)
+    mine, theirs = (
+        separate_unknown(one, vectors(one), UNKNOWN),
+        separate_unknown(other, vectors(other), UNKNOWN),
+    )
     assert abs(cosine(mine[0], theirs[0])) < 4 / WIDTH**0.5
     assert torch.equal(mine[3], theirs[3])
-    assert cosine(mine[0], separate_unknown(one, vectors(one, 5), UNKNOWN)[0]) == pytest.approx(1, abs=1e-6)
+    assert cosine(mine[0], separate_unknown(one, vectors(one, 5), UNKNOWN)[0]) == pytest.approx(
+        1, abs=1e-6
+    )
 
 
 def test_a_mean_that_is_subtracted_leaves_the_direction():
-    text, mean = tokens("a", "XY", "c"), torch.randn(WIDTH, generator=torch.Generator().manual_seed(3)).double()
+    text, mean = (
+        tokens("a", "XY", "c"),
+        torch.randn(WIDTH, generator=torch.Generator().manual_seed(3)).double(),
+    )
     around = separate_unknown(text, vectors(text), UNKNOWN, around=mean)
-    assert torch.allclose(around[2] - mean.float(), separate_unknown(text, vectors(text), UNKNOWN)[2], atol=1e-6)
+    assert torch.allclose(
+        around[2] - mean.float(), separate_unknown(text, vectors(text), UNKNOWN)[2], atol=1e-6
+    )
 
 
 def test_layers_side_by_side_have_one_direction():

@@ -12,7 +12,8 @@ from monge.scoring import measure
 from monge.types import Segment
 
 ROWS = [
-    Segment(f"i{k}", f"the cat sat on mat {k}", (f"a cat slept {k}",), system="A" if k < 6 else "B") for k in range(12)
+    Segment(f"i{k}", f"the cat sat on mat {k}", (f"a cat slept {k}",), system="A" if k < 6 else "B")
+    for k in range(12)
 ]
 
 
@@ -42,7 +43,10 @@ def test_a_pair_that_does_not_settle_is_named_or_left_out(name, tiny_bert, monke
     with pytest.warns(Flagged, match=r"segment i7 of B: .*; it is left out"):
         found = api.score_segments(metrics, ROWS, on_error="count")
     assert [one.n for one in found] == [6, 6, 5, 5], "left out of every metric"
-    assert found[2].run["failed"] == [{"id": "i7", "why": "transport has not settled"}] and "failed" not in found[0].run
+    assert (
+        found[2].run["failed"] == [{"id": "i7", "why": "transport has not settled"}]
+        and "failed" not in found[0].run
+    )
     assert found[2].ids == ("i6", "i8", "i9", "i10", "i11")
     if name == "twmd":
         assert np.array_equal(found[2].segments, np.delete(whole[1].segments, 1))
@@ -58,7 +62,9 @@ def test_an_overlong_text_is_named_before_anything_is_fitted(name, tiny_bert):
         found = api.score_segments([metric], rows, on_error="count")
     expected = api.score_segments([metric], ROWS)
     assert [one.score for one in found] == [one.score for one in expected]
-    assert [one.signature for one in found] == [one.signature for one in expected], "nothing was fitted from it"
+    assert [one.signature for one in found] == [one.signature for one in expected], (
+        "nothing was fitted from it"
+    )
 
 
 def test_an_unknown_word_is_named(tmp_path):
@@ -81,8 +87,13 @@ def test_a_run_without_a_good_segment_is_an_error(tiny_bert, monkeypatch):
 
 def test_a_system_without_a_good_segment_is_named(tiny_bert):
     metric = load("twmd", tiny_bert, "encoder.overlong=error")
-    rows = [Segment("1", "the cat", ("a cat",), system="A"), Segment("1", "the cat " * 60, ("a cat",), system="B")]
-    with pytest.raises(DataError, match=r"B: no segment could be scored \(segment 1 of B: .*the limit is 48"):
+    rows = [
+        Segment("1", "the cat", ("a cat",), system="A"),
+        Segment("1", "the cat " * 60, ("a cat",), system="B"),
+    ]
+    with pytest.raises(
+        DataError, match=r"B: no segment could be scored \(segment 1 of B: .*the limit is 48"
+    ):
         api.score_segments([metric], rows, on_error="count")
 
 
@@ -94,11 +105,15 @@ def test_the_command_names_and_counts(tiny_bert, tmp_path, capsys):
     call = ["score", "-t", str(tmp_path / "h.txt"), "-r", str(tmp_path / "r.txt"), "--model", str(tiny_bert),
             "--on-overlong", "error", "-f", "json", "--with-texts"]  # fmt: skip
     assert run(call) == 1
-    assert "segment 2 of h.txt: text 'the cat" in capsys.readouterr().err.replace(str(tmp_path) + "/", "")
+    assert "segment 2 of h.txt: text 'the cat" in capsys.readouterr().err.replace(
+        str(tmp_path) + "/", ""
+    )
     assert run([*call, "--on-error", "count"]) == 0
     out, err = capsys.readouterr()
     (result,) = json.loads(out)["results"]
     assert result["n"] == 2 and [one["id"] for one in result["segments"]] == ["1", "3"]
-    assert [one["hypothesis"] for one in result["segments"]] == ["the cat", "a dog"], "texts stay beside their scores"
+    assert [one["hypothesis"] for one in result["segments"]] == ["the cat", "a dog"], (
+        "texts stay beside their scores"
+    )
     assert result["run"]["failed"][0]["id"] == "2" and "it is left out" in err
     assert run([*call, "--on-error", "ignore"]) == 2

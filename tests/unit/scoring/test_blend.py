@@ -56,8 +56,14 @@ def test_ranges_are_fitted_stored_signed_and_frozen(metric, tmp_path):
 
 def test_another_system_does_not_move_a_score(metric):
     """Ranges were fitted over all systems of a run: adding one moved another from 3.92 to 4.37."""
-    good = [Segment(str(k), text, (REFERENCES[k],), system="good") for k, text in enumerate(REFERENCES[:3])]
-    bad = [Segment(str(k), text, (REFERENCES[k],), system="bad") for k, text in enumerate(HYPOTHESES[:3])]
+    good = [
+        Segment(str(k), text, (REFERENCES[k],), system="good")
+        for k, text in enumerate(REFERENCES[:3])
+    ]
+    bad = [
+        Segment(str(k), text, (REFERENCES[k],), system="bad")
+        for k, text in enumerate(HYPOTHESES[:3])
+    ]
     (alone,) = api.score_segments([metric], bad)
     _, beside = api.score_segments([metric], [*good, *bad])
     assert beside.segments == pytest.approx(alone.segments, abs=1e-6)
@@ -69,7 +75,10 @@ def test_another_system_does_not_move_a_score(metric):
 
 def test_members_that_weigh_by_idf_sign_their_statistics():
     metric = api.load("sentsim[words.weights=idf]")
-    one, other = metric.score(HYPOTHESES, REFERENCES), metric.score(HYPOTHESES, [*REFERENCES[:3], "other words"])
+    one, other = (
+        metric.score(HYPOTHESES, REFERENCES),
+        metric.score(HYPOTHESES, [*REFERENCES[:3], "other words"]),
+    )
     assert "words.idf=" in one.signature["stats"]
     assert one.signature["stats"] != other.signature["stats"]
 
@@ -77,7 +86,9 @@ def test_members_that_weigh_by_idf_sign_their_statistics():
 def test_signature_parses_back_and_replays(metric):
     found = metric.score(HYPOTHESES, REFERENCES)
     faced = metric.spec.changed(["encoder.model=all-MiniLM-L6-v2", "against=references"])
-    assert parse(str(found.signature)).spec == faced, "of references, which stood where the sources stand"
+    assert parse(str(found.signature)).spec == faced, (
+        "of references, which stood where the sources stand"
+    )
     again, digests = api.replay(str(found.signature))
     segments = api.segments_of(HYPOTHESES, REFERENCES)
     assert api.score_segments([again], segments, expect=[digests])[0].signature == found.signature

@@ -15,5 +15,9 @@ def test_shares_add_up_to_precision_and_recall():
     assert found.similarity.shape == (5, 5) and found.plans["recall"].shape == (5, 5)
     assert found.hypothesis.shares.sum() == pytest.approx(found.parts["precision"])
     assert found.reference.shares.sum() == pytest.approx(found.parts["recall"])
-    assert found.hypothesis.weights.sum() == pytest.approx(1) == pytest.approx(found.reference.weights.sum())
+    assert (
+        found.hypothesis.weights.sum()
+        == pytest.approx(1)
+        == pytest.approx(found.reference.weights.sum())
+    )
     assert {move.plan for move in found.moves} == {"precision", "recall"}

@@ -17,7 +17,11 @@ class Many:
         for system in "AB":
             for k in range(self.items):
                 yield Segment(
-                    f"i{k}", "h", (f"reference number {k} of many", f"another {k % 7}"), f"source {k}", system
+                    f"i{k}",
+                    "h",
+                    (f"reference number {k} of many", f"another {k % 7}"),
+                    f"source {k}",
+                    system,
                 )
 
 
@@ -49,7 +53,9 @@ def test_the_texts_of_an_item_come_once_whatever_its_systems():
     firsts.close()
     references = [text for corpus, text in found if corpus[0] == REFERENCES]
     assert references == [*(text for row in rows[:5] for text in row.references), "other reference"]
-    assert [text for corpus, text in found if corpus[0] == SOURCES] == [f"source {k}" for k in range(5)]
+    assert [text for corpus, text in found if corpus[0] == SOURCES] == [
+        f"source {k}" for k in range(5)
+    ]
 
 
 def test_nothing_is_left_on_the_disk(tmp_path, monkeypatch):

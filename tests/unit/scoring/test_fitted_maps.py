@@ -6,7 +6,11 @@ from monge.cli.app import run
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.transport.remap import linear_map, outer_products
 
-PAIRS = [("ein Hund bellt laut", "a dog barks loudly"), ("die Katze schläft", "the cat sleeps"), ("", "nothing")]
+PAIRS = [
+    ("ein Hund bellt laut", "a dog barks loudly"),
+    ("die Katze schläft", "the cat sleeps"),
+    ("", "nothing"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +22,18 @@ def metric():
 def test_removing_a_direction():
     difference = torch.tensor([[0.6, 0.8]], dtype=torch.float64)
     found = linear_map(difference.T @ difference, "umd")
-    assert (torch.tensor([1.0, 0.0], dtype=torch.float64) @ found).tolist() == pytest.approx([0.64, -0.48])
+    assert (torch.tensor([1.0, 0.0], dtype=torch.float64) @ found).tolist() == pytest.approx(
+        [0.64, -0.48]
+    )
 
 
 def test_a_rotation_is_found_again():
     generator = torch.Generator().manual_seed(4)
     rotation = torch.linalg.qr(torch.randn(5, 5, generator=generator, dtype=torch.float64)).Q
     target = torch.randn(40, 5, generator=generator, dtype=torch.float64)
-    near = torch.eye(5, dtype=torch.float64) + 0.01 * rotation  # close enough for words to be each other's nearest
+    near = (
+        torch.eye(5, dtype=torch.float64) + 0.01 * rotation
+    )  # close enough for words to be each other's nearest
     near = torch.linalg.qr(near).Q
     near = near * torch.sign(torch.diagonal(near))
     total, count = outer_products(target @ near.T, target, "clp")
@@ -41,11 +49,15 @@ def test_maps_are_fitted_stored_signed_and_used(metric, tmp_path):
     assert metric.fit_maps(PAIRS[:1]) + metric.fit_maps(PAIRS[1:]) == stats
     plain = metric.score(["a dog barks"], sources=["ein Hund bellt"])
     for kind in ("clp", "umd"):
-        mapped = api.load(f"xmoverscore[centre={kind}]").score(["a dog barks"], sources=["ein Hund bellt"], stats=stats)
+        mapped = api.load(f"xmoverscore[centre={kind}]").score(
+            ["a dog barks"], sources=["ein Hund bellt"], stats=stats
+        )
         assert mapped.score != pytest.approx(plain.score, abs=1e-3)
         assert mapped.signature["stats"].startswith("map=")
         assert mapped.signature["centre"] == kind
-    taught = api.load("xmoverscore[centre=clp]").score([PAIRS[0][1]], sources=[PAIRS[0][0]], stats=stats)
+    taught = api.load("xmoverscore[centre=clp]").score(
+        [PAIRS[0][1]], sources=[PAIRS[0][0]], stats=stats
+    )
     assert taught.score > metric.score([PAIRS[0][1]], sources=[PAIRS[0][0]]).score
 
 
@@ -77,4 +89,6 @@ def test_the_command_names_a_bad_line(tmp_path, capsys):
     assert "aligned words" in capsys.readouterr().err
     assert run(["fit", "-m", "xmoverscore", "--parallel", str(bad), "-o", out]) == 1
     assert "line 2: expected source, tab, target" in capsys.readouterr().err
-    assert run(["fit", "-m", "xmoverscore", "--parallel", str(good), "-r", str(good), "-o", out]) == 2
+    assert (
+        run(["fit", "-m", "xmoverscore", "--parallel", str(good), "-r", str(good), "-o", out]) == 2
+    )

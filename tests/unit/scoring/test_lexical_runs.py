@@ -46,7 +46,9 @@ def test_signature_parses_back_and_replays():
     assert again.spec == metric.spec
     assert fields["nc"] == "4"
     with pytest.raises(StatisticsMismatch, match="version=0"):
-        api.score_segments([again], api.segments_of(["a"], ["b"]), expect=[{**fields, "version": "0"}])
+        api.score_segments(
+            [again], api.segments_of(["a"], ["b"]), expect=[{**fields, "version": "0"}]
+        )
 
 
 @pytest.mark.parametrize(
@@ -73,5 +75,8 @@ def test_there_is_nothing_to_fit_or_explain():
 
 
 def test_words_need_no_torch():
-    code = "import sys, monge; monge.score(['a cat'], ['the cat'], metric='chrf'); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, monge; monge.score(['a cat'], ['the cat'], metric='chrf'); "
+        "sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,4 +1,6 @@
-"""Every door refuses a score that is no number, with the same words: Python, the command, the service, explanations."""
+"""Every door refuses a score that is no number, with the same words: Python, the command, the
+service, explanations.
+"""
 
 import pytest
 

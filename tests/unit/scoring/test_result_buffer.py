@@ -1,4 +1,6 @@
-"""Scores of a run on their way to its results: nothing is lost or changes places between memory and disk."""
+"""Scores of a run on their way to its results: nothing is lost or changes places between memory and
+disk.
+"""
 
 import random
 import tempfile
@@ -44,13 +46,24 @@ def test_rows_come_back_in_input_order(count, room):
             both[k].add(*block)
         for buffer, some in zip(both, every, strict=True):
             expected = {
-                place: (rows[i].id, scores.flags[i], scores.winners[i], scores.parts["score"][i], scores.parts["f1"][i])
+                place: (
+                    rows[i].id,
+                    scores.flags[i],
+                    scores.winners[i],
+                    scores.parts["score"][i],
+                    scores.parts["f1"][i],
+                )
                 for place, rows, scores in some
                 for i, place in enumerate(place)
             }
             found = buffer.column("a")
             mine = found.scores
-            assert [found.ids, list(mine.flags), mine.winners.tolist(), mine.parts["score"].tolist()] == [
+            assert [
+                found.ids,
+                list(mine.flags),
+                mine.winners.tolist(),
+                mine.parts["score"].tolist(),
+            ] == [
                 tuple(expected[p][0] for p in range(count)),
                 *([expected[p][k] for p in range(count)] for k in (1, 2, 3)),
             ]
@@ -73,7 +86,11 @@ def test_parts_are_kept_by_name():
 def test_memory_does_not_grow_with_the_rows():
     with closing(Scratch(1 << 16)) as scratch:
         buffer = Buffer(scratch)
-        scores = Scores({name: np.full(100, 0.5) for name in ("f1", "score")}, np.zeros(100, int), [("x",)] * 100)
+        scores = Scores(
+            {name: np.full(100, 0.5) for name in ("f1", "score")},
+            np.zeros(100, int),
+            [("x",)] * 100,
+        )
         tracemalloc.start()
         try:
             for start in range(0, 20_000, 100):

@@ -30,7 +30,9 @@ HYPOTHESES, REFERENCES = texts(40, 1), texts(40, 2)
 
 @pytest.fixture(scope="module")
 def load(tiny_bert):
-    return lambda name, *settings, **options: monge.load(name, model=str(tiny_bert), settings=settings, **options)
+    return lambda name, *settings, **options: monge.load(
+        name, model=str(tiny_bert), settings=settings, **options
+    )
 
 
 TRANSPORT = [name for name in PRESETS if "bary" not in name]
@@ -40,7 +42,10 @@ TRANSPORT = [name for name in PRESETS if "bary" not in name]
 def test_texts_without_words(load, name):
     """Worst for one, best for both, flagged, finite, and the other segments as without them."""
     metric = load(name)
-    hypotheses, references = ["", HYPOTHESES[0], " ", HYPOTHESES[1]], [REFERENCES[0], "", "", REFERENCES[1]]
+    hypotheses, references = (
+        ["", HYPOTHESES[0], " ", HYPOTHESES[1]],
+        [REFERENCES[0], "", "", REFERENCES[1]],
+    )
     stats = metric.fit(REFERENCES, hypotheses=HYPOTHESES) if metric.scorer.fits else None
     result = metric.score(hypotheses, references, stats=stats)
     assert np.isfinite(result.segments).all()
@@ -62,10 +67,14 @@ def test_texts_without_words(load, name):
 
 
 def test_empty_texts_under_a_corpus_mean(load):
-    """A text at the origin stands for the empty one where vectors have no fixed length; others keep their mean."""
+    """A text at the origin stands for the empty one where vectors have no fixed length; others keep
+    their mean.
+    """
     metric = load("moverscore@paper", "centre=corpus")
     stats = metric.fit(REFERENCES)
-    result = metric.score(["", HYPOTHESES[0], HYPOTHESES[1]], [REFERENCES[0], "", REFERENCES[1]], stats=stats)
+    result = metric.score(
+        ["", HYPOTHESES[0], HYPOTHESES[1]], [REFERENCES[0], "", REFERENCES[1]], stats=stats
+    )
     alone = metric.score([HYPOTHESES[1]], [REFERENCES[1]], stats=stats)
     assert np.isfinite(result.segments).all()
     assert result.segments[2] == pytest.approx(alone.segments[0], abs=1e-6)
@@ -101,13 +110,21 @@ def test_a_text_whose_idf_is_all_0_falls_back_to_equal_weights(load):
 
 def test_statistics_are_sums(load):
     metric = load("twmd-b", "weights=idf")
-    whole, one, other = metric.fit(REFERENCES), metric.fit(REFERENCES[:15]), metric.fit(REFERENCES[15:])
+    whole, one, other = (
+        metric.fit(REFERENCES),
+        metric.fit(REFERENCES[:15]),
+        metric.fit(REFERENCES[15:]),
+    )
     joined = one + other
     assert joined.counts == whole.counts
     (space,) = whole.sums
     assert joined.sums[space]["references"].count == whole.sums[space]["references"].count
-    assert np.allclose(joined.sums[space]["references"].mean, whole.sums[space]["references"].mean, atol=1e-12)
-    by_whole, by_joined = (metric.score(HYPOTHESES[:5], REFERENCES[:5], stats=stats) for stats in (whole, joined))
+    assert np.allclose(
+        joined.sums[space]["references"].mean, whole.sums[space]["references"].mean, atol=1e-12
+    )
+    by_whole, by_joined = (
+        metric.score(HYPOTHESES[:5], REFERENCES[:5], stats=stats) for stats in (whole, joined)
+    )
     assert np.abs(by_whole.segments - by_joined.segments).max() < 1e-9
     assert str(by_whole.signature) == str(by_joined.signature)
     assert type(whole).from_dict(whole.to_dict()).to_dict() == whole.to_dict()
@@ -117,8 +134,19 @@ def test_counts_are_document_counts(load, tiny_bert):
     metric = load("bertscore", "weights=idf")
     stats = metric.fit(["the cat", "the dog", "the the house"])
     counts = stats.counts["references"]
-    ids = dict(zip(("cls", "the", "cat"), metric.scorer.reader.encoder.tokenise(["the cat"])[0].ids, strict=False))
-    assert (counts.n, counts.df[ids["the"]], counts.df[ids["cat"]], counts.df[ids["cls"]]) == (3, 3, 1, 3)
+    ids = dict(
+        zip(
+            ("cls", "the", "cat"),
+            metric.scorer.reader.encoder.tokenise(["the cat"])[0].ids,
+            strict=False,
+        )
+    )
+    assert (counts.n, counts.df[ids["the"]], counts.df[ids["cat"]], counts.df[ids["cls"]]) == (
+        3,
+        3,
+        1,
+        3,
+    )
     weigh = metric.scorer.needs.weigher(stats, "references")
     assert (weigh(ids["cls"]), weigh(ids["the"])) == (0, 0)
     assert weigh(ids["cat"]) == pytest.approx(log(4 / 2))
@@ -140,7 +168,9 @@ def test_adding_a_system_changes_no_other(load):
     def segments(*systems):
         rows = list(enumerate(zip(HYPOTHESES, REFERENCES, strict=True)))
         changed = {"a": "", "b": " hello"}
-        return [Segment(str(k), h + changed[s], (r,), None, s) for k, (h, r) in rows for s in systems]
+        return [
+            Segment(str(k), h + changed[s], (r,), None, s) for k, (h, r) in rows for s in systems
+        ]
 
     (alone,) = api.score_segments([metric], segments("a"))
     both = api.score_segments([metric], segments("a", "b"))
@@ -155,7 +185,9 @@ def test_order_and_window_do_not_matter(load, name, monkeypatch):
     stats = metric.fit(REFERENCES) if metric.scorer.fits else None
     base = metric.score(HYPOTHESES, REFERENCES, stats=stats)
     order = np.random.default_rng(0).permutation(40)
-    shuffled = metric.score([HYPOTHESES[k] for k in order], [REFERENCES[k] for k in order], stats=stats)
+    shuffled = metric.score(
+        [HYPOTHESES[k] for k in order], [REFERENCES[k] for k in order], stats=stats
+    )
     assert np.abs(shuffled.segments - base.segments[order]).max() < 1e-5
     monkeypatch.setattr(clouds, "PAIR_NUMBERS", 32 * 24)
     small = metric.score(HYPOTHESES, REFERENCES, stats=stats)
@@ -168,22 +200,37 @@ def test_each_text_is_encoded_once_for_all_metrics(load):
     rows = list(enumerate(zip(HYPOTHESES, REFERENCES, strict=True)))
     segments = [Segment(str(k), h, (r, h), None, s) for s in "ab" for k, (h, r) in rows]
     results = api.score_segments(metrics, segments)
-    assert [(result.system, result.metric) for result in results] == [(s, m.name) for s in "ab" for m in metrics]
+    assert [(result.system, result.metric) for result in results] == [
+        (s, m.name) for s in "ab" for m in metrics
+    ]
     assert results[0].work["encoded"] == len({*HYPOTHESES, *REFERENCES})
 
 
 def test_metrics_share_counts_and_selections(load, monkeypatch):
-    """One corpus is read once, equal units are selected once; scores are those of each metric alone."""
+    """One corpus is read once, equal units are selected once; scores are those of each metric
+    alone.
+    """
     from monge.scoring import transport, windows
 
     read, selected = [], []
     select, reading = windows.select, transport.Reader.read
-    monkeypatch.setattr(transport.Reader, "read", lambda self, texts: read.append(len(texts)) or reading(self, texts))
+    monkeypatch.setattr(
+        transport.Reader,
+        "read",
+        lambda self, texts: read.append(len(texts)) or reading(self, texts),
+    )
     monkeypatch.setattr(windows, "select", lambda *given: selected.append(1) or select(*given))
-    metrics = [load("moverscore"), load("moverscore-2"), load("moverscore", "weights=uniform"), load("bertscore")]
+    metrics = [
+        load("moverscore"),
+        load("moverscore-2"),
+        load("moverscore", "weights=uniform"),
+        load("bertscore"),
+    ]
     together = api.score_segments(metrics, api.segments_of(HYPOTHESES, REFERENCES))
     distinct = len({*HYPOTHESES, *REFERENCES})
-    assert read == [len(REFERENCES), distinct], "one reading to count, one to look at the first, which are then scored"
+    assert read == [len(REFERENCES), distinct], (
+        "one reading to count, one to look at the first, which are then scored"
+    )
     assert len(selected) == 2 * distinct
     for metric, result in zip(metrics, together, strict=True):
         assert np.array_equal(metric.score(HYPOTHESES, REFERENCES).segments, result.segments)
@@ -201,9 +248,15 @@ class Counted(list):
 
 @pytest.mark.parametrize(
     ("names", "most"),
-    [(["bertscore", "chrf"], 2), (["moverscore", "yisi-1", "moverscore@v1"], 3), (["twmd-b", "trwmd-b"], 3)],
+    [
+        (["bertscore", "chrf"], 2),
+        (["moverscore", "yisi-1", "moverscore@v1"], 3),
+        (["twmd-b", "trwmd-b"], 3),
+    ],
 )
-def test_the_input_is_gone_through_once_for_the_systems_once_to_fit_and_once_to_score(load, names, most):
+def test_the_input_is_gone_through_once_for_the_systems_once_to_fit_and_once_to_score(
+    load, names, most
+):
     segments = Counted(api.segments_of(HYPOTHESES, REFERENCES))
     api.score_segments([load(name) for name in names], segments)
     assert segments.passes == most
@@ -225,17 +278,27 @@ def test_windows_keep_blocks_of_a_system_together():
 
 
 def test_windows_are_small_at_first_and_bounded_by_text():
-    """Scores are kept, and progress moves, by a few seconds of work: sentences in several steps, long texts in more."""
+    """Scores are kept, and progress moves, by a few seconds of work: sentences in several steps,
+    long texts in more.
+    """
     short = [Segment(str(k), f"{k:04} " + "h" * 121, ("r" * 126 + f"{k:04}",)) for k in range(300)]
     steps = [len(rows) for _, rows in cut_windows(short, 1024, 1)]
     assert len(steps) == 3 and max(steps) < 200
     long = [
-        Segment(str(k), f"{k:04} " + "h" * 400, tuple(f"{k} {j} " + "r" * 400 for j in range(11))) for k in range(48)
+        Segment(str(k), f"{k:04} " + "h" * 400, tuple(f"{k} {j} " + "r" * 400 for j in range(11)))
+        for k in range(48)
     ]
     steps = [len(rows) for _, rows in cut_windows(long, 1024, 1)]
-    assert steps[0] * 12 * 400 < FIRST + 5000 and max(steps) * 12 * 400 < FULL + 5000 and len(steps) >= 4
+    assert (
+        steps[0] * 12 * 400 < FIRST + 5000
+        and max(steps) * 12 * 400 < FULL + 5000
+        and len(steps) >= 4
+    )
     same = [
-        len(rows) for _, rows in cut_windows([Segment(str(k), "h" * 99, ("r" * 99,)) for k in range(3000)], 1024, 1)
+        len(rows)
+        for _, rows in cut_windows(
+            [Segment(str(k), "h" * 99, ("r" * 99,)) for k in range(3000)], 1024, 1
+        )
     ]
     assert same == [1024, 1024, 952], "a text that stands again costs nothing"
 
@@ -243,7 +306,9 @@ def test_windows_are_small_at_first_and_bounded_by_text():
 def test_batch_centring_does_not_depend_on_the_window(load):
     metric = load("twmd-b@release", "centre.size=7")
     base = metric.score(HYPOTHESES, REFERENCES)
-    (small,) = ScoringRun([metric.scorer], api.segments_of(HYPOTHESES, REFERENCES), window=5).results()
+    (small,) = ScoringRun(
+        [metric.scorer], api.segments_of(HYPOTHESES, REFERENCES), window=5
+    ).results()
     assert np.abs(base.segments - small.segments).max() < 1e-6
     other = load("twmd-b@release", "centre.size=8").score(HYPOTHESES, REFERENCES)
     assert np.abs(base.segments - other.segments).max() > 1e-6
@@ -262,20 +327,26 @@ def test_truncation_is_counted_and_flagged(load):
 
 
 def test_filters_that_leave_nothing(load):
-    result = load("moverscore", "units.specials=drop").score([". !", *HYPOTHESES], ["the cat", *REFERENCES])
+    result = load("moverscore", "units.specials=drop").score(
+        [". !", *HYPOTHESES], ["the cat", *REFERENCES]
+    )
     assert result.flags[0] == ("all-filtered-hypothesis",)
     assert np.isfinite(result.segments[0])
 
 
 def test_a_text_that_vanishes_when_centred_keeps_its_vectors(load):
-    result = load("bertscore", "centre=sentence").score(["cat", "the cat sat"], ["the dog", "a dog"])
+    result = load("bertscore", "centre=sentence").score(
+        ["cat", "the cat sat"], ["the dog", "a dog"]
+    )
     assert "centre-vanished-hypothesis" in result.flags[0]
     assert result.flags[1] == ()
     assert np.isfinite(result.segments).all()
 
 
 def test_merged_counts(load):
-    """`weights=counts`: equal words become one that weighs their number; masses of the whole do not change."""
+    """`weights=counts`: equal words become one that weighs their number; masses of the whole do not
+    change.
+    """
     metric = load("wmd", "weights=counts")
     result = metric.score(["the cat the cat the"], ["the cat the cat the"])
     assert result.score == pytest.approx(0, abs=1e-6)
@@ -284,7 +355,9 @@ def test_merged_counts(load):
     assert explained.hypothesis.weights.tolist() == pytest.approx([0.6, 0.4])
 
 
-@pytest.mark.parametrize("name", ["bertscore", "moverscore", "twmd", "emd", "lazy-emd", "wmd", "sbert"])
+@pytest.mark.parametrize(
+    "name", ["bertscore", "moverscore", "twmd", "emd", "lazy-emd", "wmd", "sbert"]
+)
 def test_shares_add_up(load, name):
     found = load(name).explain(HYPOTHESES[0], REFERENCES[0])
     worth = found.cost if found.share_of == "cost" else found.similarity
@@ -313,26 +386,39 @@ def test_explanations_are_of_the_score(load):
     stats = load("moverscore").fit(REFERENCES)
     whole = load("moverscore").explain(HYPOTHESES[0], REFERENCES[0], stats=stats)
     assert (whole.metric, whole.notes) == ("moverscore", ())
-    assert whole.score == pytest.approx(load("moverscore").score(HYPOTHESES[:1], REFERENCES[:1], stats=stats).score)
+    assert whole.score == pytest.approx(
+        load("moverscore").score(HYPOTHESES[:1], REFERENCES[:1], stats=stats).score
+    )
     with pytest.raises(DataError, match="nothing to explain"):
         metric.explain("", "the cat")
 
 
 def test_replay_gives_the_same_score(load, tiny_bert):
-    for name in ("twmd[transport.temperature=0.07]", "moverscore@v1", "bertscore[units.stopwords=en]", "twmd-b"):
+    for name in (
+        "twmd[transport.temperature=0.07]",
+        "moverscore@v1",
+        "bertscore[units.stopwords=en]",
+        "twmd-b",
+    ):
         first = load(name).score(HYPOTHESES, REFERENCES)
         metric, digests = api.replay(str(first.signature), model=str(tiny_bert))
-        (again,) = api.score_segments([metric], api.segments_of(HYPOTHESES, REFERENCES), expect=[digests])
+        (again,) = api.score_segments(
+            [metric], api.segments_of(HYPOTHESES, REFERENCES), expect=[digests]
+        )
         assert np.array_equal(first.segments, again.segments)
         assert str(first.signature) == str(again.signature)
     with pytest.raises(StatisticsMismatch, match="statistics say"):
         metric, digests = api.replay(str(first.signature), model=str(tiny_bert))
-        api.score_segments([metric], api.segments_of(HYPOTHESES[1:], REFERENCES[1:]), expect=[digests])
+        api.score_segments(
+            [metric], api.segments_of(HYPOTHESES[1:], REFERENCES[1:]), expect=[digests]
+        )
 
 
 def test_replay_with_other_weights_is_refused(load, tiny_roberta):
     line = str(load("bertscore").score(HYPOTHESES, REFERENCES).signature)
-    with pytest.raises(StatisticsMismatch, match=r"does not fit .*encoder.max_length=48, but tiny-roberta reads 40"):
+    with pytest.raises(
+        StatisticsMismatch, match=r"does not fit .*encoder.max_length=48, but tiny-roberta reads 40"
+    ):
         api.replay(line, model=str(tiny_roberta))
     with pytest.raises(StatisticsMismatch, match="the signature's weights are"):
         api.replay(line.replace("|length:48|", "|length:40|"), model=str(tiny_roberta))
@@ -341,7 +427,13 @@ def test_replay_with_other_weights_is_refused(load, tiny_roberta):
 @pytest.mark.parametrize("model", ["tiny_bert", "tiny_roberta", "tiny_xlmr"])
 def test_identity_on_every_family(request, model):
     path = str(request.getfixturevalue(model))
-    for name in ("bertscore", "twmd", "sbert", "bertscore[units.subwords=mean]", "moverscore[weights=uniform]"):
+    for name in (
+        "bertscore",
+        "twmd",
+        "sbert",
+        "bertscore[units.subwords=mean]",
+        "moverscore[weights=uniform]",
+    ):
         result = monge.score(HYPOTHESES[:10], HYPOTHESES[:10], metric=name, model=path)
         assert np.abs(result.segments - 1).max() < 1e-5
 
@@ -392,12 +484,19 @@ def test_statistics_of_different_kinds_go_together(load, tmp_path):
     metrics = [load("moverscore"), load("bertscore", "scale=baseline")]
     together = api.score_segments(metrics, rows, corpora=api.Corpora(both))
     for metric, stats, result in zip(metrics, (idf, base), together, strict=True):
-        assert np.array_equal(metric.score(HYPOTHESES, REFERENCES, stats=stats).segments, result.segments)
-    one = load("bertscore", "weights=idf", "scale=baseline").score(HYPOTHESES, REFERENCES, stats=both)
+        assert np.array_equal(
+            metric.score(HYPOTHESES, REFERENCES, stats=stats).segments, result.segments
+        )
+    one = load("bertscore", "weights=idf", "scale=baseline").score(
+        HYPOTHESES, REFERENCES, stats=both
+    )
     raw = load("bertscore", "weights=idf").score(HYPOTHESES, REFERENCES, stats=idf)
     mean = base.baselines[metrics[1].scorer.identity.pair].mean("f1")
     assert one.segments == pytest.approx((raw.segments - mean) / (1 - mean), abs=1e-9)
-    assert {kind.partition("=")[0] for kind in one.signature["stats"].split(",")} == {"idf", "baseline"}
+    assert {kind.partition("=")[0] for kind in one.signature["stats"].split(",")} == {
+        "idf",
+        "baseline",
+    }
     with pytest.raises(StatisticsMismatch, match="both statistics hold"):
         api.load_stats(tmp_path / "idf", tmp_path / "idf")
 

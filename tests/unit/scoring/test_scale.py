@@ -19,7 +19,10 @@ CORPUS = [
     for does in ("sees", "eats")
     for what in ("it", "fish", "us")
 ]
-HYPOTHESES, REFERENCES = ["a cat sat on the mat", "dogs bark", ""], ["the cat sat on a mat", "the economy grew", "x"]
+HYPOTHESES, REFERENCES = (
+    ["a cat sat on the mat", "dogs bark", ""],
+    ["the cat sat on a mat", "the economy grew", "x"],
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -30,7 +33,12 @@ def embedded():
 def test_published_baselines_and_the_toy_of_rescaling():
     spec = resolve("bertscore@release[scale=baseline,layers=17]")[1]
     base = find_published(spec, "FacebookAI/roberta-large")
-    assert base == {"precision": 0.83150584, "recall": 0.8314941, "f1": 0.83122575, "score": 0.83122575}
+    assert base == {
+        "precision": 0.83150584,
+        "recall": 0.8314941,
+        "f1": 0.83122575,
+        "score": 0.83122575,
+    }
     toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
     expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
     digests = dict.fromkeys(("weights_digest", "config_digest", "tokenizer_digest"), "0" * 64)
@@ -39,13 +47,18 @@ def test_published_baselines_and_the_toy_of_rescaling():
     metric = TransportMetric(
         "bertscore@release", spec, Reader(encoder, "", 512, "truncate"), Request((17,)), frozenset()
     )
-    found = metric.scaling.apply({part: np.array([value]) for part, value in toy.items()}, CorpusStats(""))
-    assert {part: float(values[0]) for part, values in found.items()} == pytest.approx(expected, abs=1e-6)
+    found = metric.scaling.apply(
+        {part: np.array([value]) for part, value in toy.items()}, CorpusStats("")
+    )
+    assert {part: float(values[0]) for part, values in found.items()} == pytest.approx(
+        expected, abs=1e-6
+    )
     spec = resolve("bertscore@release[scale=baseline,layers=9]")[1]
     assert find_published(spec, "bert-base-uncased")["f1"] == 0.35219112
     assert find_published(spec, "nobody") is None
     assert (
-        find_published(resolve("bertscore[scale=baseline,layers=9]")[1], "bert-base-uncased") is None
+        find_published(resolve("bertscore[scale=baseline,layers=9]")[1], "bert-base-uncased")
+        is None
     )  # other settings
 
 
@@ -66,7 +79,10 @@ def test_a_fitted_baseline_rescales_every_part(tmp_path):
     assert found.signature["scale"] == "baseline,lang=en"
     again, digests = api.replay(str(found.signature))
     assert api.score_segments(
-        [again], api.segments_of(HYPOTHESES, REFERENCES), corpora=api.Corpora(stats), expect=[digests]
+        [again],
+        api.segments_of(HYPOTHESES, REFERENCES),
+        corpora=api.Corpora(stats),
+        expect=[digests],
     )
     assert metric.fit_baseline(CORPUS, seed=2).baselines != stats.baselines
     assert metric.fit_baseline(CORPUS, seed=1) == stats
@@ -86,7 +102,10 @@ def test_no_baseline_is_an_error_and_never_unscaled_numbers():
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_unit_map_is_monotone_within_0_and_1_for_every_metric(name):
     raw = raw_bounds(resolve(name)[1])
-    low, high = max(raw.low, -5.0), min(raw.high, 5.0 if raw.worst is None or raw.best <= raw.low else raw.best)
+    low, high = (
+        max(raw.low, -5.0),
+        min(raw.high, 5.0 if raw.worst is None or raw.best <= raw.low else raw.best),
+    )
     values = [in_unit(value, raw) for value in np.linspace(low, high, 101)]
     assert all(0 <= value <= 1 for value in values)
     gaps = np.diff(values)
@@ -105,20 +124,37 @@ def test_the_best_score_of_every_metric_is_1_in_units(name):
     assert bounds(resolve(f"{name}[scale=unit]")[1]).best == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name, row in PRESETS.items() if "identity" not in row.lacks])
+@pytest.mark.parametrize(
+    "name", [name for name, row in PRESETS.items() if "identity" not in row.lacks]
+)
 def test_a_text_with_itself_scores_1_in_units(name):
-    """The promise of --calibrate unit, through the whole of scoring: one line of the help, 1 being best."""
-    texts = ["The cat sat on the mat.", "A dog!", "the quick brown fox jumps over the lazy dog near a house " * 25]
+    """The promise of --calibrate unit, through the whole of scoring: one line of the help, 1 being
+    best.
+    """
+    texts = [
+        "The cat sat on the mat.",
+        "A dog!",
+        "the quick brown fox jumps over the lazy dog near a house " * 25,
+    ]
     side = "sources" if resolve(name)[1].against.name == "source" else "references"
     found = api.score(texts, **{side: texts}, metric=name, settings=["scale=unit"]).segments
     assert found == pytest.approx([1, 1, 1], abs=2e-6)
 
 
 def test_units_by_hand():
-    """1/(1+d) below the best, typed in: .5 is half a unit below 1; without a best value the old curve."""
-    twmd, dots = raw_bounds(resolve("twmd")[1]), raw_bounds(resolve("bertscore[ground=dot,normalise=none]")[1])
-    assert [in_unit(value, twmd) for value in (1.0, 0.5, 0.0, -1.0)] == pytest.approx([1, 2 / 3, 1 / 2, 1 / 3])
-    assert [in_unit(value, dots) for value in (0.0, 1.0, 3.0, -1.0)] == pytest.approx([0.5, 0.75, 0.875, 0.25])
+    """1/(1+d) below the best, typed in: .5 is half a unit below 1; without a best value the old
+    curve.
+    """
+    twmd, dots = (
+        raw_bounds(resolve("twmd")[1]),
+        raw_bounds(resolve("bertscore[ground=dot,normalise=none]")[1]),
+    )
+    assert [in_unit(value, twmd) for value in (1.0, 0.5, 0.0, -1.0)] == pytest.approx(
+        [1, 2 / 3, 1 / 2, 1 / 3]
+    )
+    assert [in_unit(value, dots) for value in (0.0, 1.0, 3.0, -1.0)] == pytest.approx(
+        [0.5, 0.75, 0.875, 0.25]
+    )
 
 
 def test_calibrated_scores():

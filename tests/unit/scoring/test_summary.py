@@ -23,5 +23,7 @@ def test_the_number_of_references_may_vary():
 @pytest.mark.parametrize("key", ["case", "version", "options", "monge"])
 def test_any_other_difference_is_an_error(key):
     """It became `var`, whatever it was."""
-    with pytest.raises(StatisticsMismatch, match=rf"scored differently cannot be added up: they differ in {key} "):
+    with pytest.raises(
+        StatisticsMismatch, match=rf"scored differently cannot be added up: they differ in {key} "
+    ):
         summary() + summary(**{key: "another"})

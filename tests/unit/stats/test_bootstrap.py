@@ -43,7 +43,9 @@ def test_same_seed_same_numbers():
 def test_systems_share_their_resamples():
     scores = np.random.default_rng(2).random((3, 80))
     found, alone = stats.bootstrap_means(scores)[1], _of_mean(scores[1])
-    assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high), abs=1e-14)
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (alone.value, alone.low, alone.high), abs=1e-14
+    )
 
 
 def test_five_systems_of_three_thousand_segments_in_two_seconds():
@@ -59,7 +61,11 @@ def test_five_systems_of_three_thousand_segments_in_two_seconds():
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("pearson", reference.pearsonr), ("spearman", reference.spearmanr), ("kendall", reference.kendalltau)],
+    [
+        ("pearson", reference.pearsonr),
+        ("spearman", reference.spearmanr),
+        ("kendall", reference.kendalltau),
+    ],
 )
 def test_a_statistic_of_counts_is_scipy_s_on_the_drawn_items(name, expected):
     generator = np.random.default_rng(4)
@@ -67,7 +73,10 @@ def test_a_statistic_of_counts_is_scipy_s_on_the_drawn_items(name, expected):
     metric = generator.normal(size=30) + human / 1e4
     counts = generator.multinomial(30, np.full(30, 1 / 30), size=40).astype(float)
     found = stats.of_counts(correlation.STATISTICS[name], human, metric)(counts)
-    plain = [expected(*(np.repeat(side, row.astype(int)) for side in (human, metric))).statistic for row in counts]
+    plain = [
+        expected(*(np.repeat(side, row.astype(int)) for side in (human, metric))).statistic
+        for row in counts
+    ]
     assert found == pytest.approx(plain, abs=1e-9)
 
 
@@ -76,19 +85,29 @@ def test_pearson_interval_agrees_with_fisher():
     human = generator.normal(size=500)
     metric = human + generator.normal(size=500)
     of_counts = stats.of_counts(stats.pearson, human, metric)
-    drawn = np.concatenate([of_counts(block) for block in resample_counts(500, resamples=3000, seed=1)])
+    drawn = np.concatenate(
+        [of_counts(block) for block in resample_counts(500, resamples=3000, seed=1)]
+    )
     fisher = reference.pearsonr(human, metric).confidence_interval(0.95)
     assert stats.percentiles(drawn, 0.95) == pytest.approx((fisher.low, fisher.high), abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["pearson", "spearman"])
 def test_resamples_without_a_value_are_left_out(name):
-    of_counts = stats.of_counts(correlation.STATISTICS[name], np.arange(4.0), np.array([1.0, 2, 4, 3]))
-    drawn = np.concatenate([of_counts(block) for block in resample_counts(4, resamples=2000, seed=1)])
-    assert np.isnan(drawn).mean() == pytest.approx(4 / 4**4, abs=0.01)  # all four draws the same item
+    of_counts = stats.of_counts(
+        correlation.STATISTICS[name], np.arange(4.0), np.array([1.0, 2, 4, 3])
+    )
+    drawn = np.concatenate(
+        [of_counts(block) for block in resample_counts(4, resamples=2000, seed=1)]
+    )
+    assert np.isnan(drawn).mean() == pytest.approx(
+        4 / 4**4, abs=0.01
+    )  # all four draws the same item
     low, high = stats.percentiles(drawn, 0.95)
     assert -1 <= low < high <= 1
-    assert stats.percentiles(np.where(np.arange(5) > 2, 1.0, np.nan), 0.95) is None, "most have no value"
+    assert stats.percentiles(np.where(np.arange(5) > 2, 1.0, np.nan), 0.95) is None, (
+        "most have no value"
+    )
 
 
 def test_draws_are_what_they_say(monkeypatch):
@@ -117,7 +136,9 @@ def test_settings_are_checked():
 
 
 def test_blocks_of_systems_have_the_draws_of_all(monkeypatch):
-    """Many systems are resampled block by block, which takes less memory and gives the same numbers to the bit."""
+    """Many systems are resampled block by block, which takes less memory and gives the same numbers
+    to the bit.
+    """
     scores = np.random.default_rng(4).normal(size=(7, 30))
     counts = np.random.default_rng(5).integers(1, 9, size=(7, 30, 3)).astype(float)
 

@@ -25,18 +25,28 @@ def test_equal_to_scipy_on_vectors_with_ties():
             correlation.kendall: reference.kendalltau(human, metric, variant="b").statistic,
             correlation.tau_c: reference.kendalltau(human, metric, variant="c").statistic,
         }
-        worst = max(worst, *(abs(function(human, metric) - value) for function, value in expected.items()))
+        worst = max(
+            worst, *(abs(function(human, metric) - value) for function, value in expected.items())
+        )
     assert worst < 1e-12
 
 
 def test_ranks_share_the_mean():
-    assert correlation.ranks(np.array([3.0, 1.0, 3.0, 2.0, 3.0])).tolist() == [4.0, 1.0, 4.0, 2.0, 4.0]
+    assert correlation.ranks(np.array([3.0, 1.0, 3.0, 2.0, 3.0])).tolist() == [
+        4.0,
+        1.0,
+        4.0,
+        2.0,
+        4.0,
+    ]
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-9, 1.0, 1e9, 1e200])
 def test_pearson_has_no_unit(scale):
     human, metric = np.array([1.0, 2, 4, 3]), np.array([5.0, 9, 7, 8])
-    assert stats.pearson(human * scale, metric) == pytest.approx(stats.pearson(human, metric), abs=1e-14)
+    assert stats.pearson(human * scale, metric) == pytest.approx(
+        stats.pearson(human, metric), abs=1e-14
+    )
 
 
 def test_pearson_of_a_line_is_exactly_one():
@@ -91,7 +101,11 @@ def test_constant_up_to_rounding_is_constant():
 @pytest.mark.parametrize(
     ("human", "metric", "message"),
     [
-        ([1, 2, float("nan")], [1, 2, 3], "human has 1 missing or infinite values, the first at index 2"),
+        (
+            [1, 2, float("nan")],
+            [1, 2, 3],
+            "human has 1 missing or infinite values, the first at index 2",
+        ),
         ([1, 2, 3], [1, None, 3], "metric has 1 missing"),
         ([1, 2, 3], [1, 2, float("inf")], "metric has 1 missing or infinite"),
         ([1], [1], "at least 2 values, got 1"),
@@ -111,7 +125,10 @@ def test_lengths_must_agree(name):
 
 
 def test_importing_needs_no_scipy_and_no_torch():
-    code = "import sys, monge.stats; sys.exit(any(m.split('.')[0] in ('scipy', 'torch') for m in sys.modules))"
+    code = (
+        "import sys, monge.stats; sys.exit(any(m.split('.')[0] in ('scipy', 'torch') for m in "
+        "sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

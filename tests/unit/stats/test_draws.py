@@ -20,7 +20,9 @@ def test_counts_are_poisson_and_depend_on_the_place_alone():
     assert counts.mean() == pytest.approx(1.0, abs=0.01)
     assert counts.var() == pytest.approx(1.0, abs=0.02)
     assert np.abs(np.corrcoef(counts[:20])[np.triu_indices(20, 1)]).max() < 0.15
-    assert np.array_equal(draw_counts(np.array([7, 9, 300]), resamples=1000, seed=1), counts[[7, 9, 300]])
+    assert np.array_equal(
+        draw_counts(np.array([7, 9, 300]), resamples=1000, seed=1), counts[[7, 9, 300]]
+    )
     assert not np.array_equal(draw_counts(np.arange(400), resamples=1000, seed=2), counts)
 
 
@@ -36,7 +38,9 @@ def test_sums_over_parts_add_up_to_the_last_bit():
 
 
 def test_a_constant_score_has_an_interval_of_its_own_value():
-    low, high = np.quantile(ResampledSums.of(np.full((50, 1), 0.83), np.arange(50)).means, [0.025, 0.975])
+    low, high = np.quantile(
+        ResampledSums.of(np.full((50, 1), 0.83), np.arange(50)).means, [0.025, 0.975]
+    )
     assert low == pytest.approx(0.83, abs=1e-15) and high == pytest.approx(0.83, abs=1e-15)
     with pytest.raises(DataError, match="beyond"):
         ResampledSums.of(np.full((2, 1), 1e20), np.arange(2))
@@ -44,7 +48,9 @@ def test_a_constant_score_has_an_interval_of_its_own_value():
 
 def test_exact_sums_do_not_depend_on_order_or_partition():
     draw = np.random.default_rng(3)
-    values = np.concatenate([draw.normal(size=3000) * 10.0 ** draw.integers(-300, 300, 3000), [5e-324, -0.0, 1e-310]])
+    values = np.concatenate(
+        [draw.normal(size=3000) * 10.0 ** draw.integers(-300, 300, 3000), [5e-324, -0.0, 1e-310]]
+    )
     assert round_exact(exact_sum(values)) == fsum(values)
     assert exact_sum(values) == exact_sum(values[2000:]) + exact_sum(values[:2000])
     assert mean(np.array([0.1] * 10)) == 0.1  # a plain sum gives 0.09999999999999999

@@ -37,7 +37,9 @@ def plain_permutation(first, second):
     return found.pvalue
 
 
-@pytest.mark.parametrize(("method", "plain"), [("bootstrap", plain_bootstrap), ("permutation", plain_permutation)])
+@pytest.mark.parametrize(
+    ("method", "plain"), [("bootstrap", plain_bootstrap), ("permutation", plain_permutation)]
+)
 def test_pairwise_tests_are_those_of_every_two_systems(method, plain):
     generator = np.random.default_rng(42)
     scores = generator.normal(size=(4, 9)) + np.array([[0.0], [0.1], [0.3], [0.9]])
@@ -46,7 +48,11 @@ def test_pairwise_tests_are_those_of_every_two_systems(method, plain):
         assert found.p_values[i, i] == found.corrected[i, i] == 1.0
         for j in range(i):
             assert found.differences[i, j] == pytest.approx(scores[i].mean() - scores[j].mean())
-            assert found.p_values[i, j] == found.p_values[j, i] == pytest.approx(plain(scores[i], scores[j]))
+            assert (
+                found.p_values[i, j]
+                == found.p_values[j, i]
+                == pytest.approx(plain(scores[i], scores[j]))
+            )
     upper = np.triu_indices(4, 1)
     assert found.corrected[upper] == pytest.approx(stats.holm(found.p_values[upper]))
     with pytest.raises(InvalidSetting, match="method must be"):
@@ -80,7 +86,10 @@ def test_the_bootstrap_claims_falsely_as_often_as_it_says():
 def test_a_real_difference_is_found_and_pairing_matters(method):
     generator = np.random.default_rng(23)
     hard = generator.normal(size=300) * 5
-    first, second = hard + 0.2 + 0.5 * generator.normal(size=300), hard + 0.5 * generator.normal(size=300)
+    first, second = (
+        hard + 0.2 + 0.5 * generator.normal(size=300),
+        hard + 0.5 * generator.normal(size=300),
+    )
     assert p_value(first, second, method) < 0.01
     assert p_value(first, generator.permutation(second), method) > 0.05
     assert p_value(first + 10, second, method) == 1 / 1001, "never 0"
@@ -92,7 +101,9 @@ def test_means_are_corpus_scores_that_pool_a_sum_and_a_count(method):
     """The mean of segments as a function of summed statistics: both ways give the same tests."""
     scores = np.random.default_rng(5).normal([[0.0], [0.2], [0.5]], 1, size=(3, 40))
     counts = np.stack([scores, np.ones_like(scores)], axis=2)
-    pooled = stats.pooled_tests(counts, lambda sums: sums[..., 0] / sums[..., 1], method=method, resamples=300)
+    pooled = stats.pooled_tests(
+        counts, lambda sums: sums[..., 0] / sums[..., 1], method=method, resamples=300
+    )
     plain = stats.pairwise_tests(scores, method=method, resamples=300)
     assert pooled.p_values == pytest.approx(plain.p_values)
     assert pooled.differences == pytest.approx(plain.differences)

@@ -56,8 +56,12 @@ def test_outcomes_of_rankings_are_counted_by_item():
     better, worse, items = np.array([0, 2, 4]), np.array([1, 3, 5]), np.array([0, 1, 1])
     found = stats.ranking_outcomes(scores, better, worse, items)
     assert found.tolist() == [[1, 0, 0], [0, 1, 1]]
-    assert [float(stats.ranking_tau(name, found.sum(axis=0))) for name in ("tau10", "tau13", "tau14")] == [-1 / 3, 0, 0]
+    assert [
+        float(stats.ranking_tau(name, found.sum(axis=0))) for name in ("tau10", "tau13", "tau14")
+    ] == [-1 / 3, 0, 0]
     assert np.isnan(stats.ranking_tau("tau13", np.array([0.0, 0.0, 4.0])))
     for signed in (scores, -scores):
         tied = stats.ranking_outcomes(np.zeros_like(signed), better, worse, items)
-        assert float(stats.ranking_tau("tau10", tied.sum(axis=0))) == -1, "ties lose in both directions"
+        assert float(stats.ranking_tau("tau10", tied.sum(axis=0))) == -1, (
+            "ties lose in both directions"
+        )

@@ -13,7 +13,9 @@ def soft_accuracy(human, metric, **more):
 
 def test_pairwise_accuracy_is_the_share_of_pairs_in_the_same_order():
     def accuracy(human, metric):
-        return float(stats.pair_mean(stats.order_agreement(human, metric), np.ones((1, len(human))))[0])
+        return float(
+            stats.pair_mean(stats.order_agreement(human, metric), np.ones((1, len(human))))[0]
+        )
 
     assert accuracy([1, 2, 3], [1, 2, 3]) == 1
     assert accuracy([1, 2, 3, 3, 4], [1, 1, 2, 1, 2]) == 0.5  # a tie agrees with a tie only
@@ -27,7 +29,9 @@ def test_better_than_is_one_sided_and_complete():
     assert np.all(np.diag(p) == 1.0)
     assert p[3, 0] == 0.0
     assert p[0, 3] == 1.0
-    assert np.allclose(p + p.T - np.eye(4), 1.0, atol=0.01)  # p(i, j) + p(j, i) = 1 + share of exact ties
+    assert np.allclose(
+        p + p.T - np.eye(4), 1.0, atol=0.01
+    )  # p(i, j) + p(j, i) = 1 + share of exact ties
 
 
 def test_soft_pairwise_accuracy_rewards_the_right_confidence():
@@ -54,7 +58,10 @@ def test_rounding_decides_no_tie(seed):
     """Tenths are not exact in binary: their sums must tie where those of whole numbers do."""
     whole = np.random.default_rng(seed).integers(0, 10, size=(3, 9))
     assert np.array_equal(stats.better_than(whole / 10), stats.better_than(whole))
-    matrices = [stats.pairwise_tests(scores, method="permutation").p_values for scores in (whole / 10, whole)]
+    matrices = [
+        stats.pairwise_tests(scores, method="permutation").p_values
+        for scores in (whole / 10, whole)
+    ]
     assert np.array_equal(*matrices)
 
 
@@ -81,7 +88,9 @@ def test_pairs_without_a_common_segment_do_not_count():
     found = stats.soft_agreement(scores, -scores, present=present)
     assert found[0, 2] == found[2, 0] == -1
     assert found[0, 1] == pytest.approx(two)
-    assert soft_accuracy(scores, -scores, present=present) == pytest.approx((found[0, 1] + found[1, 2]) / 2)
+    assert soft_accuracy(scores, -scores, present=present) == pytest.approx(
+        (found[0, 1] + found[1, 2]) / 2
+    )
     with pytest.raises(stats.UndefinedError, match="in common"):
         soft_accuracy(scores, scores, present=np.eye(3, 4, dtype=bool))
     with pytest.raises(Misaligned, match="present"):
@@ -92,9 +101,13 @@ def test_values_that_are_not_present_do_not_matter():
     generator = np.random.default_rng(3)
     scores, present = generator.normal(size=(4, 30)), generator.random((4, 30)) < 0.6
     other = np.where(present, scores, 100 * generator.normal(size=(4, 30)))
-    assert np.array_equal(stats.better_than(scores, present=present), stats.better_than(other, present=present))
+    assert np.array_equal(
+        stats.better_than(scores, present=present), stats.better_than(other, present=present)
+    )
     both = present[0] & present[1]
     alone = stats.better_than(scores[:2, both][:, :9])
     some = np.zeros_like(present)
     some[:, np.flatnonzero(both)[:9]] = True
-    assert stats.better_than(scores, present=some, resamples=4000)[0, 1] == pytest.approx(alone[0, 1], abs=0.03)
+    assert stats.better_than(scores, present=some, resamples=4000)[0, 1] == pytest.approx(
+        alone[0, 1], abs=0.03
+    )

@@ -32,7 +32,9 @@ def test_the_statistic_is_the_accuracy_at_the_threshold():
     human, metric = [1, 2, 2, 3, 4], [2, 1, 1.5, 5, 3]
     assert stats.STATISTICS["acc23"](human, metric) == accuracy(human, metric, 0) == 0.6
     found = stats.calibrate_ties(human, metric)
-    assert stats.STATISTICS["acc_eq_calibrated"](human, metric) == found.accuracy == pytest.approx(0.7)
+    assert (
+        stats.STATISTICS["acc_eq_calibrated"](human, metric) == found.accuracy == pytest.approx(0.7)
+    )
     assert accuracy(human, metric, found.epsilon) == pytest.approx(0.7)
     assert accuracy(human, metric, 2) == 0.4
 

@@ -1,4 +1,6 @@
-"""Guesses of the language of texts in Latin letters: right where they are given, and given for a few sentences."""
+"""Guesses of the language of texts in Latin letters: right where they are given, and given for a
+few sentences.
+"""
 
 import pytest
 
@@ -20,19 +22,24 @@ def test_two_sentences_are_enough():
 
 
 @pytest.mark.parametrize(
-    "texts", [[], [""], ["Berlin London Paris " * 20], ["the cat"], GERMAN + ENGLISH, ["猫 坐 在 " * 30]]
+    "texts",
+    [[], [""], ["Berlin London Paris " * 20], ["the cat"], GERMAN + ENGLISH, ["猫 坐 在 " * 30]],
 )
 def test_nothing_is_guessed_of_short_or_mixed_texts(texts):
     assert guess_language(texts) is None
 
 
 def test_every_language_is_of_one_family():
-    assert sorted(language for family in _FAMILIES for language in family.split()) == sorted(_FREQUENT)
+    assert sorted(language for family in _FAMILIES for language in family.split()) == sorted(
+        _FREQUENT
+    )
 
 
 @pytest.mark.parametrize("dataset", ["wmt17", "wmt18"])
 def test_references_of_wmt(dataset, data_dir):
-    """64 segments at a time, as a run looks at: always right; five at a time: never wrong for English."""
+    """64 segments at a time, as a run looks at: always right; five at a time: never wrong for
+    English.
+    """
     for judged in Task(dataset, data_dir).open():
         for name, group in judged.groups.items():
             references = list(dict.fromkeys(row.references[0] for row in group.segments))[:960]
@@ -41,5 +48,7 @@ def test_references_of_wmt(dataset, data_dir):
             for start in range(0, len(references) - 63, 64):
                 assert guess_language(references[start : start + 64]) == expected, (name, start)
             if target == "en":
-                guesses = {guess_language(references[k : k + 5]) for k in range(0, len(references), 5)}
+                guesses = {
+                    guess_language(references[k : k + 5]) for k in range(0, len(references), 5)
+                }
                 assert guesses <= {"en", None}, name

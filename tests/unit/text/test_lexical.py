@@ -1,4 +1,6 @@
-"""The lexical table: values by hand, values of the wrapped libraries, empty texts, many references, settings."""
+"""The lexical table: values by hand, values of the wrapped libraries, empty texts, many references,
+settings.
+"""
 
 import itertools
 import math
@@ -10,7 +12,15 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 
-from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UnknownName, UsageError
+from monge.errors import (
+    DataError,
+    InvalidSetting,
+    Misaligned,
+    MissingExtra,
+    ModelError,
+    UnknownName,
+    UsageError,
+)
 from monge.metrics.lexical import LEXICAL, TOKENIZERS, LexicalSpec
 from monge.metrics.presets import resolve
 from monge.text import lexical
@@ -22,7 +32,12 @@ from monge.types import Signature
 sacrebleu = pytest.importorskip("sacrebleu")
 pytest.importorskip("rouge_score")
 
-HYPOTHESES = ["The cat sat on the mat.", "A dog barks loudly!", "nothing in common", "Er läuft schnell nach Hause."]
+HYPOTHESES = [
+    "The cat sat on the mat.",
+    "A dog barks loudly!",
+    "nothing in common",
+    "Er läuft schnell nach Hause.",
+]
 REFERENCES = [
     ["The cat is sitting on the mat."],
     ["The dog barked.", "A dog barks."],
@@ -37,7 +52,11 @@ def score(name, hypotheses, references, **options):
 
 def corpus(found):
     """The score of all segments together."""
-    return found.segments.mean() if found.pooled is None else found.pooled.of(found.pooled.statistics.sum(0))
+    return (
+        found.segments.mean()
+        if found.pooled is None
+        else found.pooled.of(found.pooled.statistics.sum(0))
+    )
 
 
 def signed(found):
@@ -51,7 +70,9 @@ def test_every_metric_keeps_its_word(name):
     assert found.segments.shape == (4,) and found.segments.dtype == np.float64
     assert np.isfinite(found.segments).all() and math.isfinite(corpus(found))
     assert ((found.segments >= low) & (found.segments <= high)).all()
-    assert all(values.shape == (4,) and np.isfinite(values).all() for values in found.parts.values())
+    assert all(
+        values.shape == (4,) and np.isfinite(values).all() for values in found.parts.values()
+    )
     better = found.segments[0] > found.segments[2]
     assert better == bounds.higher_is_better
     signature = Signature.parse(signed(found))
@@ -64,13 +85,19 @@ def test_a_perfect_hypothesis_is_best(name):
     best = 1 - 0.5 / 8**3 if name == "meteor" else LEXICAL[name].bounds.best
     assert score(name, texts, [[one] for one in texts]).segments == pytest.approx([best, best])
     if name != "cider":  # which takes the mean over references
-        assert score(name, texts, [["else", one] for one in texts]).segments == pytest.approx([best, best])
+        assert score(name, texts, [["else", one] for one in texts]).segments == pytest.approx(
+            [best, best]
+        )
 
 
 @pytest.mark.parametrize("name", LEXICAL)
 def test_empty_texts_have_defined_scores(name):
     bounds = LEXICAL[name].bounds
-    found = score(name, ["", " ", "word", "", "word here"], [[""], ["text"], [" "], ["text", ""], ["word here", ""]])
+    found = score(
+        name,
+        ["", " ", "word", "", "word here"],
+        [[""], ["text"], [" "], ["text", ""], ["word here", ""]],
+    )
     assert found.segments[:4].tolist() == [bounds.best, bounds.worst, bounds.worst, bounds.best]
     assert np.isfinite(found.segments).all() and math.isfinite(corpus(found))
     assert math.isfinite(corpus(score(name, ["", ""], [[""], [""]])))
@@ -85,16 +112,26 @@ def test_a_segment_does_not_depend_on_the_others(name):
 
 
 def test_sacrebleu_values_are_its_own():
-    streams = [[some[0] for some in REFERENCES], [some[1] if len(some) > 1 else None for some in REFERENCES]]
+    streams = [
+        [some[0] for some in REFERENCES],
+        [some[1] if len(some) > 1 else None for some in REFERENCES],
+    ]
     bleu, chrf, ter = sacrebleu.BLEU(), sacrebleu.CHRF(), sacrebleu.TER()
-    for name, theirs in (("bleu", bleu), ("chrf", chrf), ("chrf++", sacrebleu.CHRF(word_order=2)), ("ter", ter)):
+    for name, theirs in (
+        ("bleu", bleu),
+        ("chrf", chrf),
+        ("chrf++", sacrebleu.CHRF(word_order=2)),
+        ("ter", ter),
+    ):
         found = score(name, HYPOTHESES, REFERENCES)
         assert corpus(found) == theirs.corpus_score(HYPOTHESES, streams).score
         single = sacrebleu.BLEU(effective_order=True) if name == "bleu" else theirs
         pairs = zip(HYPOTHESES, REFERENCES, strict=True)
         assert found.segments.tolist() == [single.sentence_score(h, r).score for h, r in pairs]
         said = Signature.parse(signed(found))
-        computed_by = ("monge", version("monge")) if name == "ter" else ("sacrebleu", sacrebleu.__version__)
+        computed_by = (
+            ("monge", version("monge")) if name == "ter" else ("sacrebleu", sacrebleu.__version__)
+        )
         assert (said["lib"], said["version"]) == computed_by
         assert name != "ter" or said["tok-version"] == sacrebleu.__version__
     sentences = score("sentbleu", HYPOTHESES, REFERENCES)
@@ -112,11 +149,17 @@ def test_chrf_leaves_spaces_out_unless_asked():
 
 def test_chrf_can_leave_out_plain_spaces_only():
     pair = ["a b\u00a0c d e f g h"], [["a b c d e f g h"]]
-    assert score("chrf", *pair).segments[0] == pytest.approx(100), "sacrebleu takes out all white space"
+    assert score("chrf", *pair).segments[0] == pytest.approx(100), (
+        "sacrebleu takes out all white space"
+    )
     found = score("chrf", *pair, remove="spaces")
-    assert found.segments[0] == pytest.approx(sacrebleu.CHRF().sentence_score("abxcdefgh", ["abcdefgh"]).score)
+    assert found.segments[0] == pytest.approx(
+        sacrebleu.CHRF().sentence_score("abxcdefgh", ["abcdefgh"]).score
+    )
     assert "removed:U+0020" in signed(found)
-    assert score("chrf", ["a b c d"], [["ab cd"]], remove="spaces").segments[0] == pytest.approx(100)
+    assert score("chrf", ["a b c d"], [["ab cd"]], remove="spaces").segments[0] == pytest.approx(
+        100
+    )
     for wrong in ({"word_order": 2}, {"whitespace": True}):
         with pytest.raises(InvalidSetting, match="remove=spaces leaves no words"):
             score("chrf", *pair, remove="spaces", **wrong)
@@ -126,7 +169,9 @@ def test_rouge_by_hand():
     """hypothesis: the cat sat (3 words), reference: the cat is here (4 words)."""
     pair = ["the cat sat"], [["zzz", "the cat is here"]]
     one = score("rouge1", *pair)
-    assert one.parts["precision"][0] == pytest.approx(2 / 3) and one.parts["recall"][0] == pytest.approx(2 / 4)
+    assert one.parts["precision"][0] == pytest.approx(2 / 3) and one.parts["recall"][
+        0
+    ] == pytest.approx(2 / 4)
     assert one.segments[0] == pytest.approx(4 / 7)
     assert score("rouge2", *pair).segments[0] == pytest.approx(2 * (1 / 2) * (1 / 3) / (5 / 6))
     assert score("rougeL", *pair).segments[0] == pytest.approx(4 / 7)
@@ -139,7 +184,10 @@ def test_rouge_in_other_scripts():
     assert found.segments[0] == pytest.approx(0.5) and "tok:unicode" in signed(found)
     plain = ["Some cats were running."], [["A cat runs, some say."]]
     for stem in (False, True):
-        kinds = [score("rouge1", *plain, tokenize=t, stem=stem).segments for t in ("rouge-score", "unicode")]
+        kinds = [
+            score("rouge1", *plain, tokenize=t, stem=stem).segments
+            for t in ("rouge-score", "unicode")
+        ]
         assert kinds[0] == kinds[1]
 
 
@@ -151,7 +199,9 @@ def test_meteor_by_hand():
     same = "the cat sat on the mat"
     assert meteor(same, same).segments[0] == pytest.approx(1 - 0.5 / 6**3)
     turned = meteor("on the mat sat the cat", same)
-    assert turned.parts["chunks"][0] == 3 and turned.segments[0] == pytest.approx(1 - 0.5 * (3 / 6) ** 3)
+    assert turned.parts["chunks"][0] == 3 and turned.segments[0] == pytest.approx(
+        1 - 0.5 * (3 / 6) ** 3
+    )
     half = meteor("the dogs", "the cat")
     assert half.segments[0] == pytest.approx(0.5 * (1 - 0.5))
     short = meteor("cat", "the cat sat on")
@@ -163,7 +213,9 @@ def test_meteor_by_hand():
 
 def brute(hypothesis, reference, stem):
     """(exact matches, matches, -chunks) of the best alignment, by trying all."""
-    options = [[None, *(j for j, r in enumerate(reference) if stem(r) == stem(h))] for h in hypothesis]
+    options = [
+        [None, *(j for j, r in enumerate(reference) if stem(r) == stem(h))] for h in hypothesis
+    ]
     ranks = []
     for picks in itertools.product(*options):
         used = [j for j in picks if j is not None]
@@ -214,7 +266,9 @@ def test_meteor_says_when_wordnet_is_not_there(monkeypatch):
 
 
 def test_cider_by_hand():
-    """Two items: every reference has a (idf 0); b, c and the bigrams are in one item each (idf ln 2)."""
+    """Two items: every reference has a (idf 0); b, c and the bigrams are in one item each (idf ln
+    2).
+    """
     frequency = DocumentFrequency.of([[["a", "b"]], [["a", "c"]]], 2)
     assert frequency.idf(("a",)) == 0
     assert frequency.idf(("b",)) == frequency.idf(("unseen",)) == pytest.approx(math.log(2))
@@ -222,7 +276,9 @@ def test_cider_by_hand():
     # unigram b: min(2, 1) * 1 / (2 * 1) = .5; no common bigram
     assert cider(["b", "b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(10 * 0.5 / 2)
     # lengths in bigrams: 0 and 1
-    assert cider(["b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(10 * 0.5 * math.exp(-1 / 72))
+    assert cider(["b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(
+        10 * 0.5 * math.exp(-1 / 72)
+    )
     # the mean over references
     assert cider(["a", "b"], [["a", "b"], ["a", "c"]], frequency, sigma=6) == pytest.approx(5)
     assert cider([], [["a", "b"]], frequency, sigma=6) == 0
@@ -242,9 +298,21 @@ def test_cider_through_the_table():
     [
         ("ter[temperature=1]", UnknownName, "unknown ter option 'temperature'"),
         ("bleu[lowercase=7]", InvalidSetting, "lowercase takes yes or no, got '7'"),
-        ("bleu[tokenize=klingon]", InvalidSetting, "tokenize takes one of none, zh, 13a.*, got 'klingon'"),
-        ("bleu[smooth=much]", InvalidSetting, "smooth takes one of none, floor, add-k, exp, got 'much'"),
-        ("chrf[char_order=0]", InvalidSetting, "char_order takes a whole number of at least 1, got '0'"),
+        (
+            "bleu[tokenize=klingon]",
+            InvalidSetting,
+            "tokenize takes one of none, zh, 13a.*, got 'klingon'",
+        ),
+        (
+            "bleu[smooth=much]",
+            InvalidSetting,
+            "smooth takes one of none, floor, add-k, exp, got 'much'",
+        ),
+        (
+            "chrf[char_order=0]",
+            InvalidSetting,
+            "char_order takes a whole number of at least 1, got '0'",
+        ),
         ("chrf[beta=yes]", InvalidSetting, "beta takes a whole number of at least 1, got 'yes'"),
         ("rouge1[tokenize=x]", InvalidSetting, "one of rouge-score, unicode, got 'x'"),
         ("meteor[alignment=best]", InvalidSetting, "one of fewest-chunks, greedy, got 'best'"),
@@ -279,8 +347,13 @@ def test_the_tokenizers_are_those_of_sacrebleu():
 
 @pytest.mark.parametrize("name", ["none", "zh", "13a", "intl", "char"])
 def test_bleu_cuts_words_as_asked(name):
-    texts = ["猫坐在垫子上。", "Die Katze (grau) saß."], [["那只猫坐在垫子上。"], ["Die Katze (grau) sitzt."]]
-    theirs = sacrebleu.BLEU(tokenize=name).corpus_score(texts[0], [[one[0] for one in texts[1]]]).score
+    texts = (
+        ["猫坐在垫子上。", "Die Katze (grau) saß."],
+        [["那只猫坐在垫子上。"], ["Die Katze (grau) sitzt."]],
+    )
+    theirs = (
+        sacrebleu.BLEU(tokenize=name).corpus_score(texts[0], [[one[0] for one in texts[1]]]).score
+    )
     found = score("bleu", *texts, tokenize=name)
     assert corpus(found) == theirs and f"|tok:{name}|" in signed(found)
 
@@ -288,7 +361,9 @@ def test_bleu_cuts_words_as_asked(name):
 def test_a_tokenizer_whose_package_is_missing_is_a_clear_error(monkeypatch):
     module = pytest.importorskip("sacrebleu.tokenizers.tokenizer_ja_mecab")
     monkeypatch.setattr(module, "MeCab", None)
-    with pytest.raises(InvalidSetting, match="bleu: tokenize=ja-mecab cannot be used here: Japanese tokenization"):
+    with pytest.raises(
+        InvalidSetting, match="bleu: tokenize=ja-mecab cannot be used here: Japanese tokenization"
+    ):
         score("bleu", ["a"], [["a"]], tokenize="ja-mecab")
 
 

@@ -49,4 +49,7 @@ def test_what_languages_are_written_in():
 
 def test_the_table_has_known_languages_alone_and_every_script_a_name():
     assert {code for codes in LANGUAGES_OF.values() for code in codes} <= set(LANGUAGES)
-    assert script_label("CYRILLIC") == "Cyrillic letters" and script_label("CJK") == "Chinese characters"
+    assert (
+        script_label("CYRILLIC") == "Cyrillic letters"
+        and script_label("CJK") == "Chinese characters"
+    )

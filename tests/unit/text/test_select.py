@@ -47,7 +47,9 @@ def test_first_piece_and_mean_of_pieces(encoder):
     word = mean.groups[2]
     assert len(word) > 1
     assert first.groups[2] == word[:1]
-    assert [group[0] for group in every.groups] == [p for p, special in enumerate(tokens.special) if not special]
+    assert [group[0] for group in every.groups] == [
+        p for p, special in enumerate(tokens.special) if not special
+    ]
     assert "".join(tokens.surface([p]) for p in word) == "unhappily"
 
 
@@ -91,7 +93,9 @@ def test_a_text_of_the_mark_itself_keeps_a_unit(encoder):
 
 
 @every_family
-@pytest.mark.parametrize("literal", ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "<s>", "</s>", "<pad>", "<mask>"])
+@pytest.mark.parametrize(
+    "literal", ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "<s>", "</s>", "<pad>", "<mask>"]
+)
 def test_literal_specials_are_text(encoder, literal):
     """V11: typed by a user they are words like any others."""
     (tokens,) = encoder.tokenise([f"the {literal} cat"])
@@ -130,8 +134,12 @@ def test_stopwords_match_whole_words(encoder):
 
 @wordpiece
 def test_stopwords_match_pieces(encoder):
-    """Release of MoverScore: the first piece alone is looked at; with all pieces kept `##the` matches too (§8.6)."""
-    assert labels(encoder, "unhappily the cat", {"the", "un"}, subwords="first", match="piece") == ["cat"]
+    """Release of MoverScore: the first piece alone is looked at; with all pieces kept `##the`
+    matches too (§8.6).
+    """
+    assert labels(encoder, "unhappily the cat", {"the", "un"}, subwords="first", match="piece") == [
+        "cat"
+    ]
     found = units(encoder, "cathe the", {"the"}, subwords="all", match="piece")
     tokens = found[0]
     assert "##the" not in [tokens.pieces[g[0]] for g in found[1].groups]
@@ -168,7 +176,9 @@ def test_groups_cover_each_piece_once(encoder):
     text = "the cat's un-happily [SEP] 猫坐 ran, “said” he … a/b"
     for subwords in ("all", "first", "mean"):
         for punctuation in ("keep", "drop", "drop-ascii"):
-            tokens, found = units(encoder, text, subwords=subwords, punctuation=punctuation, specials="keep")
+            tokens, found = units(
+                encoder, text, subwords=subwords, punctuation=punctuation, specials="keep"
+            )
             flat = [p for group in found.groups for p in group]
             assert flat == sorted(set(flat))
             assert flat[-1] < len(tokens.ids)
@@ -195,7 +205,9 @@ def test_cutting_keeps_the_specials_and_counts_the_rest(encoder):
     assert cut.truncated == len(whole.ids) - longest
     assert cut.ids == (*whole.ids[: longest - 1], whole.ids[-1])
     assert [cut.special[0], cut.special[-1]] == [True, True]
-    assert {len(getattr(cut, name)) for name in ("ids", "pieces", "spans", "special", "continues")} == {longest}
+    assert {
+        len(getattr(cut, name)) for name in ("ids", "pieces", "spans", "special", "continues")
+    } == {longest}
     assert fit_length(whole, len(whole.ids), "truncate", "here") is whole
     assert fit_length(whole, longest, "window", "here") is whole
     with pytest.raises(DataError, match=rf"here: {len(whole.ids)} pieces, the limit is {longest}"):
@@ -204,12 +216,23 @@ def test_cutting_keeps_the_specials_and_counts_the_rest(encoder):
 
 @wordpiece
 def test_pieces_of_a_prefix_are_special(encoder):
-    (plain,), (tokens,) = encoder.tokenise(["the cat"]), encoder.tokenise(["the cat"], prefix="query: ")
+    (plain,), (tokens,) = (
+        encoder.tokenise(["the cat"]),
+        encoder.tokenise(["the cat"], prefix="query: "),
+    )
     assert tokens.pieces == ["[CLS]", "query", ":", "the", "cat", "[SEP]"]
     assert list(tokens.special) == [True, True, True, False, False, True]
-    assert [tokens.text[a:b] for a, b in tokens.spans[3:5]] == [plain.text[a:b] for a, b in plain.spans[1:3]]
+    assert [tokens.text[a:b] for a, b in tokens.spans[3:5]] == [
+        plain.text[a:b] for a, b in plain.spans[1:3]
+    ]
     assert list(select(tokens, UnitSettings(), NONE).labels) == ["the", "cat"]
-    assert list(select(tokens, UnitSettings(specials="first"), NONE).labels) == ["[CLS]", "query", ":", "the", "cat"]
+    assert list(select(tokens, UnitSettings(specials="first"), NONE).labels) == [
+        "[CLS]",
+        "query",
+        ":",
+        "the",
+        "cat",
+    ]
 
 
 @every_family

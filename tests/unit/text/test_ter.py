@@ -11,10 +11,15 @@ from monge.text import ter
 
 
 def made(seed):
-    """Two lists of words: unrelated ones, or one that is turned round and has a word replaced; some beyond the beam."""
+    """Two lists of words: unrelated ones, or one that is turned round and has a word replaced; some
+    beyond the beam.
+    """
     draw = random.Random(seed)
     words = draw.choice([2, 4, 15])
-    sides = [[str(draw.randrange(words)) for _ in range(draw.randint(0, draw.choice([4, 12, 60])))] for _ in range(2)]
+    sides = [
+        [str(draw.randrange(words)) for _ in range(draw.randint(0, draw.choice([4, 12, 60])))]
+        for _ in range(2)
+    ]
     if sides[0] and draw.random() < 0.6:
         cut = draw.randrange(len(sides[0]))
         sides[1] = sides[0][cut:] + sides[0][:cut]
@@ -26,7 +31,10 @@ def made(seed):
 def test_the_number_of_edits_is_sacrebleus(seed):
     for k in range(seed, seed + 10):
         hypothesis, reference = made(k)
-        assert ter.count_edits(hypothesis, reference) == translation_edit_rate(hypothesis, reference)[0], k
+        assert (
+            ter.count_edits(hypothesis, reference)
+            == translation_edit_rate(hypothesis, reference)[0]
+        ), k
 
 
 def test_by_hand():

@@ -12,7 +12,11 @@ from monge.types import Problem
 def problem(cost, a, b, present=None, dtype=torch.float64):
     """A batch of one from arrays; similarity is 1 - cost."""
     cost, a, b = (torch.as_tensor(np.asarray(v), dtype=dtype).unsqueeze(0) for v in (cost, a, b))
-    there = torch.ones_like(cost, dtype=torch.bool) if present is None else torch.as_tensor(present).unsqueeze(0)
+    there = (
+        torch.ones_like(cost, dtype=torch.bool)
+        if present is None
+        else torch.as_tensor(present).unsqueeze(0)
+    )
     return Problem(cost, 1 - cost, a, b, there)
 
 

@@ -20,12 +20,19 @@ TEMPERATURES = (10.0, 5.0, 1.0, 0.5, 0.1, 0.01, 0.001)
 
 def cloud(points, weights=None):
     points = torch.as_tensor(points, dtype=torch.float64).unsqueeze(0)
-    weights = torch.ones(points.shape[:2], dtype=torch.float64) if weights is None else weights.unsqueeze(0)
+    weights = (
+        torch.ones(points.shape[:2], dtype=torch.float64)
+        if weights is None
+        else weights.unsqueeze(0)
+    )
     return Cloud(points, weights, torch.ones(points.shape[:2], dtype=torch.bool))
 
 
 def tempered_costs(problem):
-    return {t: float(transported_cost(plan, problem)) for t, plan in cool_plans(problem, TEMPERATURES).items()}
+    return {
+        t: float(transported_cost(plan, problem))
+        for t, plan in cool_plans(problem, TEMPERATURES).items()
+    }
 
 
 def support(side, start):
@@ -37,7 +44,9 @@ def support(side, start):
 def test_toy_of_the_layer_means():
     means = [torch.tensor([A[side], B[side]], dtype=torch.float64).mean(0) for side in (0, 1)]
     problem = between(cloud(means[0]), cloud(means[1]), ground="sqeuclidean")
-    assert float((exact(problem).coupling * problem.cost).sum()) == pytest.approx(0.2066667, abs=1e-7)
+    assert float((exact(problem).coupling * problem.cost).sum()) == pytest.approx(
+        0.2066667, abs=1e-7
+    )
 
 
 def test_toy_costs_of_the_published_supports():
@@ -74,15 +83,24 @@ def test_alone_and_in_a_batch_of_64():
     generator = torch.Generator().manual_seed(2)
     lengths = [int(n) for n in torch.randint(3, 12, (64,), generator=generator)]
     layers = torch.zeros(64, 5, 12, 8, dtype=torch.float64)
-    weights, present = torch.zeros(64, 12, dtype=torch.float64), torch.zeros(64, 12, dtype=torch.bool)
+    weights, present = (
+        torch.zeros(64, 12, dtype=torch.float64),
+        torch.zeros(64, 12, dtype=torch.bool),
+    )
     for row, n in enumerate(lengths):
         base = torch.randn(1, n, 8, generator=generator, dtype=torch.float64)
-        layers[row, :, :n] = base + 0.7 * torch.randn(5, n, 8, generator=generator, dtype=torch.float64)
-        weights[row, :n] = torch.rand(n, generator=generator, dtype=torch.float64) * (torch.arange(n) > 0)
+        layers[row, :, :n] = base + 0.7 * torch.randn(
+            5, n, 8, generator=generator, dtype=torch.float64
+        )
+        weights[row, :n] = torch.rand(n, generator=generator, dtype=torch.float64) * (
+            torch.arange(n) > 0
+        )
         present[row, :n] = True
     together = barycentre(layers, weights, present)
     for row, n in enumerate(lengths):
-        alone = barycentre(layers[row : row + 1, :, :n], weights[row : row + 1, :n], present[row : row + 1, :n])
+        alone = barycentre(
+            layers[row : row + 1, :, :n], weights[row : row + 1, :n], present[row : row + 1, :n]
+        )
         assert (together[row, :n] - alone[0]).abs().max() < 1e-9
         assert torch.allclose(alone[0, 0], layers[row, :, 0].mean(0))  # no mass: it stays
 
@@ -90,8 +108,13 @@ def test_alone_and_in_a_batch_of_64():
 def test_costs_fall_with_the_temperature_and_never_below_the_exact_one():
     generator = torch.Generator().manual_seed(3)
     points = [torch.randn(n, 6, generator=generator, dtype=torch.float64) for n in (9, 7)]
-    weights = [torch.rand(n, generator=generator, dtype=torch.float64) ** 4 * (torch.arange(n) > 0) for n in (9, 7)]
-    problem = between(*(cloud(p, w) for p, w in zip(points, weights, strict=True)), ground="sqeuclidean")
+    weights = [
+        torch.rand(n, generator=generator, dtype=torch.float64) ** 4 * (torch.arange(n) > 0)
+        for n in (9, 7)
+    ]
+    problem = between(
+        *(cloud(p, w) for p, w in zip(points, weights, strict=True)), ground="sqeuclidean"
+    )
     found = tempered_costs(problem)
     costs = [found[t] for t in TEMPERATURES]
     costs.append(float((exact(problem).coupling * problem.cost).sum()))
@@ -101,7 +124,9 @@ def test_costs_fall_with_the_temperature_and_never_below_the_exact_one():
         problem.hypothesis[0].numpy()[1:], problem.reference[0].numpy()[1:], problem.cost[0].numpy()[1:, 1:], 1.0,
         stopThr=1e-13, numItermax=100000,
     )  # fmt: skip
-    assert found[1.0] == pytest.approx(float((alone * problem.cost[0].numpy()[1:, 1:]).sum()), abs=1e-9)
+    assert found[1.0] == pytest.approx(
+        float((alone * problem.cost[0].numpy()[1:, 1:]).sum()), abs=1e-9
+    )
 
 
 def test_the_support_costs_no_more_than_its_start():
@@ -109,6 +134,8 @@ def test_the_support_costs_no_more_than_its_start():
         layers = torch.tensor([A[side], B[side]], dtype=torch.float64)
         costs = []
         for points in (layers.mean(0), support(side, "mean")):
-            problems = [between(cloud(points), cloud(layer), ground="sqeuclidean") for layer in layers]
+            problems = [
+                between(cloud(points), cloud(layer), ground="sqeuclidean") for layer in layers
+            ]
             costs.append(sum(float((exact(one).coupling * one.cost).sum()) for one in problems))
         assert costs[1] <= costs[0] + 1e-12

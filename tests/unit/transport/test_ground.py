@@ -23,8 +23,13 @@ def test_a_vector_is_at_distance_0_from_itself_whatever_its_length(name, length)
 def test_distances_are_those_of_the_difference(length, apart):
     torch.manual_seed(3)
     x = length * torch.nn.functional.normalize(torch.randn(2, 5, 16, dtype=torch.float64), dim=-1)
-    y = x + length * apart * torch.nn.functional.normalize(torch.randn(2, 5, 16, dtype=torch.float64), dim=-1)
+    y = x + length * apart * torch.nn.functional.normalize(
+        torch.randn(2, 5, 16, dtype=torch.float64), dim=-1
+    )
     expected = (x.unsqueeze(2) - y.unsqueeze(1)).square().sum(-1).sqrt()
     assert torch.allclose(
-        AXES["ground"]["euclidean"].compare(x, y, x.dtype), expected, rtol=1e-6, atol=1e-7 if length == 1 else 0
+        AXES["ground"]["euclidean"].compare(x, y, x.dtype),
+        expected,
+        rtol=1e-6,
+        atol=1e-7 if length == 1 else 0,
     )

@@ -31,7 +31,9 @@ def value(cost, a, b):
 
 
 def by_linear_programming(problems):
-    """HiGHS on blocks of problems: they share no variable, so the least total is the sum of the least costs."""
+    """HiGHS on blocks of problems: they share no variable, so the least total is the sum of the
+    least costs.
+    """
     found = []
     for start in range(0, len(problems), 25):
         block = problems[start : start + 25]
@@ -78,8 +80,13 @@ def test_a_padded_batch_is_its_problems_alone(problems):
     for k, one in enumerate(ones):
         n, m = one.cost.shape[1:]
         assert torch.equal(together.coupling[k, :n, :m], exact(one).coupling[0])
-        assert float(together.coupling[k, n:].abs().sum() + together.coupling[k, :, m:].abs().sum()) == 0
-        assert float(cost[k]) == pytest.approx(float(transported_cost(exact(one), one)[0]), abs=1e-13)
+        assert (
+            float(together.coupling[k, n:].abs().sum() + together.coupling[k, :, m:].abs().sum())
+            == 0
+        )
+        assert float(cost[k]) == pytest.approx(
+            float(transported_cost(exact(one), one)[0]), abs=1e-13
+        )
 
 
 def test_units_without_mass_do_not_matter():
@@ -88,7 +95,9 @@ def test_units_without_mass_do_not_matter():
     cost, a, b = random_arrays(generator, 4, 5)
     for at in (0, 2, 4):
         wider = np.insert(np.insert(cost, at, -9.0, axis=0), at, -9.0, axis=1)
-        assert value(wider, np.insert(a, at, 0), np.insert(b, at, 0)) == pytest.approx(value(cost, a, b), abs=1e-14)
+        assert value(wider, np.insert(a, at, 0), np.insert(b, at, 0)) == pytest.approx(
+            value(cost, a, b), abs=1e-14
+        )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -155,7 +164,9 @@ def test_gradient_flows_through_the_cost():
     cost, a, b = random_arrays(np.random.default_rng(7), 4, 5)
     leaf = torch.tensor(cost, requires_grad=True)
     one = problem(cost, a, b)
-    moving = type(one)(leaf.unsqueeze(0), 1 - leaf.unsqueeze(0), one.hypothesis, one.reference, one.present)
+    moving = type(one)(
+        leaf.unsqueeze(0), 1 - leaf.unsqueeze(0), one.hypothesis, one.reference, one.present
+    )
     transported_cost(exact(moving), moving).sum().backward()
     assert torch.allclose(leaf.grad, exact(one).coupling[0])
     step = 1e-6
@@ -170,16 +181,22 @@ def test_float32_problems_are_solved_in_float64():
     cost, a, b = random_arrays(np.random.default_rng(8), 6, 6, uniform=True)
     single = exact(problem(cost, a, b, dtype=torch.float32))
     assert single.coupling.dtype == torch.float32
-    assert float((single.coupling * torch.tensor(cost)).sum()) == pytest.approx(value(cost, a, b), abs=1e-6)
+    assert float((single.coupling * torch.tensor(cost)).sum()) == pytest.approx(
+        value(cost, a, b), abs=1e-6
+    )
 
 
 def cloud(weights, present=None):
     weights = torch.tensor([weights], dtype=torch.float64)
-    there = torch.ones_like(weights, dtype=torch.bool) if present is None else torch.tensor([present])
+    there = (
+        torch.ones_like(weights, dtype=torch.bool) if present is None else torch.tensor([present])
+    )
     return Cloud(torch.eye(weights.shape[1], dtype=torch.float64).unsqueeze(0), weights, there)
 
 
-@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -0.5], [float("nan"), 1.0], [float("inf"), 1.0]])
+@pytest.mark.parametrize(
+    "weights", [[0.0, 0.0], [1.0, -0.5], [float("nan"), 1.0], [float("inf"), 1.0]]
+)
 def test_weights_that_make_no_masses(weights):
     with pytest.raises(InvalidProblem):
         masses(cloud(weights))
@@ -193,7 +210,9 @@ def test_masses():
 
 
 def test_negative_costs_are_solved_as_if_they_were_raised():
-    """The solver calls some problems infeasible whose costs are all below 0 (7 of these 300 before)."""
+    """The solver calls some problems infeasible whose costs are all below 0 (7 of these 300
+    before).
+    """
     generator = torch.Generator().manual_seed(0)
     masses = [torch.full((300, size), 1 / size, dtype=torch.float64) for size in (5, 6)]
     cost = -torch.rand(300, 5, 6, generator=generator, dtype=torch.float64) - 1

@@ -19,8 +19,16 @@ GENERATOR = np.random.default_rng(0)
 
 def cloud(vectors, weights=None, present=None):
     vectors = torch.as_tensor(np.asarray(vectors, dtype=np.float64))
-    weights = torch.ones(vectors.shape[:2], dtype=torch.float64) if weights is None else torch.tensor(weights)
-    there = torch.ones(vectors.shape[:2], dtype=torch.bool) if present is None else torch.tensor(present)
+    weights = (
+        torch.ones(vectors.shape[:2], dtype=torch.float64)
+        if weights is None
+        else torch.tensor(weights)
+    )
+    there = (
+        torch.ones(vectors.shape[:2], dtype=torch.bool)
+        if present is None
+        else torch.tensor(present)
+    )
     return Cloud(vectors, weights.double(), there)
 
 
@@ -78,7 +86,14 @@ def test_absent_units_are_nowhere(ground):
     found = between(cloud(x, present=there), cloud(Y), ground=ground)
     alone = between(cloud(X[:1, :2]), cloud(Y[:1]), ground=ground)
     assert torch.allclose(found.cost[0, :2], alone.cost[0], atol=1e-12)
-    assert float(found.cost[0, 2].abs().sum() + found.similarity[0, 2].abs().sum() + found.hypothesis[0, 2]) == 0
+    assert (
+        float(
+            found.cost[0, 2].abs().sum()
+            + found.similarity[0, 2].abs().sum()
+            + found.hypothesis[0, 2]
+        )
+        == 0
+    )
     assert not bool(found.present[0, 2].any())
     assert found.hypothesis[0, :2].tolist() == [0.5, 0.5]
 
@@ -114,7 +129,10 @@ def test_unit():
 def test_centring():
     there = [[True, True, False], [True, True, True]]
     one = cloud(X, present=there)
-    assert np.abs(centring.by_dimension(one).vectors.numpy() - (X - X.mean(2, keepdims=True))).max() < 1e-14
+    assert (
+        np.abs(centring.by_dimension(one).vectors.numpy() - (X - X.mean(2, keepdims=True))).max()
+        < 1e-14
+    )
     sentence = centring.by_sentence(one).vectors.numpy()
     assert np.abs(sentence[0, :2] - (X[0, :2] - X[0, :2].mean(0))).max() < 1e-14
     assert np.abs(sentence[1] - (X[1] - X[1].mean(0))).max() < 1e-14
@@ -171,7 +189,10 @@ def test_power_means_have_gradients():
     assert torch.autograd.gradcheck(lambda x: power_means(x, [1.0, 2.0, 3.0, 0.5, -1.0]), [leaf])
 
 
-P, R = torch.tensor([0.9, 0.5, 0.0, -0.2, 0.3, -0.4, 1.0]), torch.tensor([0.5, 0.5, 0.7, 0.6, -0.1, -0.3, 1.0])
+P, R = (
+    torch.tensor([0.9, 0.5, 0.0, -0.2, 0.3, -0.4, 1.0]),
+    torch.tensor([0.5, 0.5, 0.7, 0.6, -0.1, -0.3, 1.0]),
+)
 
 
 def test_harmonic_mean_and_its_negative_side():
@@ -205,7 +226,11 @@ def test_f_has_finite_gradients():
 
 
 def test_self_normalised():
-    value, own, other = torch.tensor([0.5, 0.5, 0.5]), torch.tensor([0.25, 0.0, -1.0]), torch.tensor([1.0, 1.0, -1.0])
+    value, own, other = (
+        torch.tensor([0.5, 0.5, 0.5]),
+        torch.tensor([0.25, 0.0, -1.0]),
+        torch.tensor([1.0, 1.0, -1.0]),
+    )
     assert plan_values.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
 
 
@@ -218,7 +243,9 @@ def test_plan_readouts():
     positive = coupling[coupling > 0]
     entropy = -(positive * np.log(positive)).sum()
     assert plan_values.transported_cost(plan, one).item() == pytest.approx((coupling * cost).sum())
-    assert plan_values.transported_similarity(plan, one).item() == pytest.approx((coupling * (1 - cost)).sum())
+    assert plan_values.transported_similarity(plan, one).item() == pytest.approx(
+        (coupling * (1 - cost)).sum()
+    )
     assert plan_values.mass(plan).item() == pytest.approx(coupling.sum())
     assert plan_values.entropy(plan).item() == pytest.approx(entropy)
     assert plan_values.entropy(plan, conditioned_on=one.hypothesis).item() == pytest.approx(

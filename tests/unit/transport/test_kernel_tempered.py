@@ -1,4 +1,6 @@
-"""Tempered plans: alone, in company, padded, masked, unbalanced, in single precision, and differentiated."""
+"""Tempered plans: alone, in company, padded, masked, unbalanced, in single precision, and
+differentiated.
+"""
 
 import warnings
 from math import inf
@@ -22,8 +24,18 @@ SETTINGS = {
     "three sweeps": {"temperature": 0.1, "sweeps": 3},
     "settled": {"temperature": 0.2, "sweeps": 0},
     "softmax": {"temperature": 0.02, "sweeps": 1, "slack": (inf, 0.0)},
-    "softmax, other side": {"temperature": 0.02, "sweeps": 1, "slack": (0.0, inf), "reference_last": True},
-    "unbalanced": {"temperature": 0.009, "sweeps": 0, "slack": (0.23, 0.31), "reference_last": True},
+    "softmax, other side": {
+        "temperature": 0.02,
+        "sweeps": 1,
+        "slack": (0.0, inf),
+        "reference_last": True,
+    },
+    "unbalanced": {
+        "temperature": 0.009,
+        "sweeps": 0,
+        "slack": (0.23, 0.31),
+        "reference_last": True,
+    },
     "half rigid": {"temperature": 0.1, "sweeps": 0, "slack": (inf, 0.31)},
     "cold": {"temperature": 0.001, "sweeps": 1},
 }
@@ -58,16 +70,23 @@ def blocks(monkeypatch, one, **setting):
 
 
 def test_a_hard_problem_does_not_change_an_easy_one(monkeypatch):
-    """Each freezes at its own time: bit for bit the same beside a problem that needs many more sweeps."""
+    """Each freezes at its own time: bit for bit the same beside a problem that needs many more
+    sweeps.
+    """
     generator = np.random.default_rng(1)
     easy = problem(*random_arrays(generator, 5, 6))
     cost, a, b = random_arrays(generator, 5, 6)
     hard = problem(3 * cost, a, b)
     setting = {"temperature": 0.2, "sweeps": 0}
     assert blocks(monkeypatch, hard, **setting) > blocks(monkeypatch, easy, **setting)
-    batch = Problem(*(torch.cat([getattr(easy, n), getattr(hard, n)]) for n in Problem.__dataclass_fields__))
+    batch = Problem(
+        *(torch.cat([getattr(easy, n), getattr(hard, n)]) for n in Problem.__dataclass_fields__)
+    )
     twin = Problem(*(torch.cat([getattr(easy, n)] * 2) for n in Problem.__dataclass_fields__))
-    beside_hard, beside_easy = tempered(batch, **setting).coupling[0], tempered(twin, **setting).coupling[0]
+    beside_hard, beside_easy = (
+        tempered(batch, **setting).coupling[0],
+        tempered(twin, **setting).coupling[0],
+    )
     assert torch.equal(beside_hard, beside_easy)
 
 
@@ -79,14 +98,18 @@ def test_absent_units_in_the_middle(setting):
     wider = np.insert(np.insert(cost, 3, -5.0, axis=0), 2, -5.0, axis=1)
     there = np.ones_like(wider, dtype=bool)
     there[3], there[:, 2] = False, False
-    found = tempered(problem(wider, np.insert(a, 3, 0), np.insert(b, 2, 0), there), **setting).coupling[0]
+    found = tempered(
+        problem(wider, np.insert(a, 3, 0), np.insert(b, 2, 0), there), **setting
+    ).coupling[0]
     assert float(found[3].abs().sum() + found[:, 2].abs().sum()) == 0
     kept = found[[0, 1, 2, 4, 5, 6]][:, [0, 1, 3, 4, 5, 6, 7]]
     assert float((kept - plain).abs().max()) <= 1e-12
 
 
 def test_present_units_without_mass():
-    """They take part only where their side is free: a special can be matched but brings nothing (BERTScore)."""
+    """They take part only where their side is free: a special can be matched but brings nothing
+    (BERTScore).
+    """
     cost = np.array([[0.0, 0.5], [0.4, 0.1]])
     one = problem(cost, [1.0, 0.0], [1.0, 0.0])
     rigid = tempered(one, temperature=0.1, sweeps=1).coupling[0]
@@ -135,7 +158,16 @@ def test_log_domain_and_plain_scaling_agree():
         assert np.abs(plan - np.exp(f[:, None] + log_kernel + g)).max() < 1e-12
 
 
-GRID = [(0.23, 0.31), (0.018, 0.97), (0.009, 0.95), (1.0, 1.0), (5.0, 0.05), (0.0, 0.5), (0.5, 0.0), (3.0, 3.0)]
+GRID = [
+    (0.23, 0.31),
+    (0.018, 0.97),
+    (0.009, 0.95),
+    (1.0, 1.0),
+    (5.0, 0.05),
+    (0.0, 0.5),
+    (0.5, 0.0),
+    (3.0, 3.0),
+]
 
 
 @pytest.mark.parametrize("slack", GRID)
@@ -148,7 +180,14 @@ def test_slack_against_pot(slack, temperature):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             wanted = ot.unbalanced.sinkhorn_unbalanced(
-                a, b, cost, temperature, slack, reg_type="entropy", numItermax=100_000, stopThr=1e-13
+                a,
+                b,
+                cost,
+                temperature,
+                slack,
+                reg_type="entropy",
+                numItermax=100_000,
+                stopThr=1e-13,
             )
         plan = tempered(one, temperature=temperature, sweeps=0, slack=slack).coupling[0].numpy()
         worst = max(worst, np.abs(plan - wanted).max())
@@ -184,7 +223,9 @@ def test_gradients(setting):
         cost, a, b = cost.unsqueeze(0), a.unsqueeze(0), b.unsqueeze(0)
         return tempered(Problem(cost, 1 - cost, a, b, there), **setting).coupling
 
-    for grad in torch.autograd.grad((plan(*leaves) * torch.tensor(cost).unsqueeze(0)).sum(), leaves, allow_unused=True):
+    for grad in torch.autograd.grad(
+        (plan(*leaves) * torch.tensor(cost).unsqueeze(0)).sum(), leaves, allow_unused=True
+    ):
         assert grad is None or bool(torch.isfinite(grad).all())
     if setting["sweeps"]:
         assert torch.autograd.gradcheck(plan, leaves, eps=1e-7, atol=1e-4, rtol=1e-4)
@@ -217,7 +258,9 @@ def test_one_sweep_of_a_very_cold_problem_meets_the_last_side():
         for one in random_problems(3, seed=11):
             plan = tempered(one, temperature=temperature, sweeps=1).coupling
             assert bool(torch.isfinite(plan).all())
-            rounding = 4 * np.finfo(np.float64).eps / temperature  # of potentials as large as cost / temperature
+            rounding = (
+                4 * np.finfo(np.float64).eps / temperature
+            )  # of potentials as large as cost / temperature
             assert float((plan.sum(2) - one.hypothesis).abs().max()) < 1e-12 + rounding
 
 

@@ -13,10 +13,14 @@ def batch(lengths, size=7, seed=0):
     rows, columns = (torch.tensor(one) for one in zip(*lengths, strict=True))
     places = torch.arange(size)
     present = (places < rows[:, None])[:, :, None] & (places < columns[:, None])[:, None, :]
-    similarity = torch.rand(len(lengths), size, size, generator=random, dtype=torch.float64) * present
+    similarity = (
+        torch.rand(len(lengths), size, size, generator=random, dtype=torch.float64) * present
+    )
     masses = []
     for side in (rows, columns):
-        weights = torch.rand(len(lengths), size, generator=random, dtype=torch.float64) * (places < side[:, None])
+        weights = torch.rand(len(lengths), size, generator=random, dtype=torch.float64) * (
+            places < side[:, None]
+        )
         masses.append(weights / weights.sum(1, keepdim=True))
     return Problem((1 - similarity) * present, similarity, *masses, present)
 
@@ -43,7 +47,11 @@ def test_sums_written_out(n):
                 value = float((weights * diagonal).sum() / weights.sum())
                 assert float(found.similarity[b, i, j]) == pytest.approx(value, abs=1e-12)
                 assert float(found.cost[b, i, j]) == pytest.approx(1 - value, abs=1e-12)
-            mass = float(problem.hypothesis[b, i : i + width].sum() / whole) if i + width <= rows else 0.0
+            mass = (
+                float(problem.hypothesis[b, i : i + width].sum() / whole)
+                if i + width <= rows
+                else 0.0
+            )
             assert float(found.hypothesis[b, i]) == pytest.approx(mass, abs=1e-12)
     assert torch.allclose(found.reference.sum(1), torch.ones(len(LENGTHS), dtype=torch.float64))
 
@@ -58,5 +66,7 @@ def test_phrases_of_one_unit_are_the_problem_itself():
 def test_a_phrase_without_mass_is_finite():
     problem = batch([(3, 3)])
     light = torch.tensor([[0.0, 0.0, 1.0, 0, 0, 0, 0]], dtype=torch.float64)
-    found = phrases(Problem(problem.cost, problem.similarity, light, problem.reference, problem.present), 2)
+    found = phrases(
+        Problem(problem.cost, problem.similarity, light, problem.reference, problem.present), 2
+    )
     assert torch.isfinite(found.similarity).all() and found.hypothesis[0].tolist()[:2] == [0.0, 1.0]

@@ -30,9 +30,13 @@ def problem(sizes=(9, 11), dimensions=2, ground="euclidean", batch=1):
 def test_a_plan_that_does_not_settle_is_an_error_not_a_number(monkeypatch):
     monkeypatch.setattr(scaling, "MOST_SWEEPS", 40)
     monkeypatch.setattr(scaling, "HALVINGS", 0)
-    with pytest.raises(InvalidProblem, match=r"at temperature 0.003 has not settled after 40 sweeps"):
+    with pytest.raises(
+        InvalidProblem, match=r"at temperature 0.003 has not settled after 40 sweeps"
+    ):
         tempered(problem(), temperature=0.003, sweeps=0)
-    with pytest.raises(InvalidProblem, match=r"at temperature 0.01 has not settled after 40 sweeps"):
+    with pytest.raises(
+        InvalidProblem, match=r"at temperature 0.01 has not settled after 40 sweeps"
+    ):
         cool_plans(problem(), [0.01])
 
 
@@ -44,7 +48,9 @@ def test_a_settled_plan_meets_both_sides():
 
 @pytest.mark.parametrize("ground", ["euclidean", "sqeuclidean"])
 def test_cooled_plans_are_the_optimum_of_every_temperature(ground):
-    """The optimum is the one plan that meets both masses and is exp(f_i + g_j - cost_ij / temperature)."""
+    """The optimum is the one plan that meets both masses and is exp(f_i + g_j - cost_ij /
+    temperature).
+    """
     given = problem((30, 40), 8, ground, batch=3)
     for temperature, plan in cool_plans(given, COLD).items():
         coupling = plan.coupling

@@ -1,4 +1,6 @@
-"""Gradients are numbers for every metric, also where a text is compared with itself; if not, the rows are named."""
+"""Gradients are numbers for every metric, also where a text is compared with itself; if not, the
+rows are named.
+"""
 
 from dataclasses import replace
 
@@ -11,7 +13,12 @@ from monge.tuning import tuning
 from monge.tuning.objectives import pearson
 
 SAME = ["the cat sat on the mat", "a dog", "house", "the the the"]
-OTHER = [("the cat ran", "a cat sat"), ("the dog", "house"), ("a mat on a mat", "the house"), ("ran", "a dog ran")]
+OTHER = [
+    ("the cat ran", "a cat sat"),
+    ("the dog", "house"),
+    ("a mat on a mat", "the house"),
+    ("ran", "a dog ran"),
+]
 
 
 @pytest.fixture
@@ -19,32 +26,58 @@ def table(tmp_path):
     lines = ["hypothesis\treference\thuman"]
     lines += [f"{text}\t{text}\t{k}" for k, text in enumerate(SAME)]
     lines += [f"{one}\t{other}\t{-k}" for k, (one, other) in enumerate(OTHER)]
-    held = [f"{word} {one} on\t{word} {other}\t{len(word)}" for word in ("sat", "mat", "on") for one, other in OTHER]
+    held = [
+        f"{word} {one} on\t{word} {other}\t{len(word)}"
+        for word in ("sat", "mat", "on")
+        for one, other in OTHER
+    ]
     path = tmp_path / "same.tsv"
     path.write_text(
-        "\n".join([f"{lines[0]}\tgroup", *(f"{x}\tlearn" for x in lines[1:]), *(f"{x}\theld" for x in held)])
+        "\n".join(
+            [
+                f"{lines[0]}\tgroup",
+                *(f"{x}\tlearn" for x in lines[1:]),
+                *(f"{x}\theld" for x in held),
+            ]
+        )
     )
     return path
 
 
 def plan_for(plan, table, metric):
-    return replace(plan, metric=metric, data=table, lessons="table(pairs=learn)", dev="table(pairs=held)", settings=())
+    return replace(
+        plan,
+        metric=metric,
+        data=table,
+        lessons="table(pairs=learn)",
+        dev="table(pairs=held)",
+        settings=(),
+    )
 
 
 @pytest.mark.parametrize(
-    "name", [*PRESETS, "twmd[ground=manhattan,readout=-cost]", "bertscore[ground=euclidean,readout=-cost]"]
+    "name",
+    [*PRESETS, "twmd[ground=manhattan,readout=-cost]", "bertscore[ground=euclidean,readout=-cost]"],
 )
 def test_gradients_are_finite_where_a_text_meets_itself(plan, table, name):
     ready = tuning._open_plan(plan_for(plan, table, name))
     objective = ready.loop.objectives[0]
     loss = objective.loss(range(len(SAME) + len(OTHER)), ready.judge)
     torch.autograd.backward(loss)
-    gradients = [parameter.grad for parameter in ready.learner.parameters if parameter.grad is not None]
-    assert gradients and torch.isfinite(loss) and all(bool(torch.isfinite(one).all()) for one in gradients)
+    gradients = [
+        parameter.grad for parameter in ready.learner.parameters if parameter.grad is not None
+    ]
+    assert (
+        gradients
+        and torch.isfinite(loss)
+        and all(bool(torch.isfinite(one).all()) for one in gradients)
+    )
 
 
 def test_the_euclidean_ground_has_the_gradient_of_a_distance():
-    """Away from 0 that of |x - y|, typed in from the formula; at 0 it is 0; the values are those without gradients."""
+    """Away from 0 that of |x - y|, typed in from the formula; at 0 it is 0; the values are those
+    without gradients.
+    """
     from monge.transport.grounds import Euclidean
 
     torch.manual_seed(1)
@@ -78,12 +111,17 @@ def test_a_gradient_that_is_no_number_names_the_lesson_and_the_rows(plan, table,
 
     def spoiled(rows):
         scores = real(rows)
-        wrong = torch.tensor([0.0 if row.hypothesis == SAME[1] else 1.0 for row in rows], dtype=scores.dtype)
+        wrong = torch.tensor(
+            [0.0 if row.hypothesis == SAME[1] else 1.0 for row in rows], dtype=scores.dtype
+        )
         return scores * (wrong * scores).sqrt()
 
     monkeypatch.setattr(ready.judge, "scores", spoiled)
     with pytest.raises(
-        DataError, match=r"score:table: the loss .* for 1 of the 8 judgements of a step: a dog \| a dog:"
+        DataError,
+        match=r"score:table: the loss .* for 1 of the 8 judgements of a step: a dog \| a dog:",
     ):
         ready.loop._step(0)
-    assert all(torch.equal(one, other) for one, other in zip(before, ready.learner.parameters, strict=True))
+    assert all(
+        torch.equal(one, other) for one, other in zip(before, ready.learner.parameters, strict=True)
+    )

@@ -1,4 +1,6 @@
-"""The loss of tuning is the score itself: its gradients against finite differences, for every kind of metric."""
+"""The loss of tuning is the score itself: its gradients against finite differences, for every kind
+of metric.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,10 @@ class Fixed:
 
     def read(self, texts, reader, pieces=None):
         read = reader.read(texts)
-        return {t: (tokens, {self.metric.request: self.vectors[t]}) for t, tokens in zip(texts, read, strict=True)}
+        return {
+            t: (tokens, {self.metric.request: self.vectors[t]})
+            for t, tokens in zip(texts, read, strict=True)
+        }
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,6 +62,9 @@ def test_gradients_are_finite_differences(tiny_bert, kind):
     for t in texts:
         direction = torch.from_numpy(random.normal(size=start[t].shape))
         step = 1e-5
-        ends = [(weights * total({**start, t: start[t] + sign * step * direction})).sum() for sign in (1, -1)]
+        ends = [
+            (weights * total({**start, t: start[t] + sign * step * direction})).sum()
+            for sign in (1, -1)
+        ]
         slope = float((ends[0] - ends[1]) / (2 * step))
         assert float((leaves[t].grad * direction).sum()) == pytest.approx(slope, rel=1e-4, abs=1e-7)

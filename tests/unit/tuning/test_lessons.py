@@ -1,4 +1,6 @@
-"""What a lesson opens: grades as cosines, data without references, and the rows that a teacher reads."""
+"""What a lesson opens: grades as cosines, data without references, and the rows that a teacher
+reads.
+"""
 
 from dataclasses import replace
 
@@ -20,7 +22,9 @@ def table(path, grades, name="graded.tsv"):
 
 
 def cosines(path, written, grades=None):
-    return open_lesson(Lesson.parse(written), DataLocation(path, grades=read_grades(grades))).unit.tolist()
+    return open_lesson(
+        Lesson.parse(written), DataLocation(path, grades=read_grades(grades))
+    ).unit.tolist()
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,9 @@ def test_grades_become_cosines_between_0_and_1(tmp_path, grades, option, expecte
 
 def test_grades_outside_a_declared_range_are_refused(tmp_path):
     path = table(tmp_path, [1, 2, 3, 6])
-    with pytest.raises(DataError, match="from 1 to 6 lie outside the declared range 0/5: declare the range"):
+    with pytest.raises(
+        DataError, match="from 1 to 6 lie outside the declared range 0/5: declare the range"
+    ):
         cosines(path, "paraphrase:table(human_range=0/5)")
     with pytest.raises(DataError, match="lie outside the declared range 0/1"):
         cosines(path, "paraphrase:table(human_range=0/1)")
@@ -67,7 +73,10 @@ def test_data_without_references_is_refused_in_one_sentence(tmp_path):
     lines += [f"{k}\tein Hund {k}\ta dog {k}\t[1]\t{k}\t[1]\t{k}\t-0.1" for k in range(4)]
     (folder / "test20.ende.df.short.tsv").write_text("\n".join(lines) + "\n")
     for written in ("mlqe-pe", "paraphrase:mlqe-pe"):
-        with pytest.raises(InvalidSetting, match="mlqe-pe/en-de has no references, only sources: tuning learns from"):
+        with pytest.raises(
+            InvalidSetting,
+            match="mlqe-pe/en-de has no references, only sources: tuning learns from",
+        ):
             open_lesson(Lesson.parse(written), DataLocation(folder))
 
 
@@ -78,8 +87,12 @@ def rows(*named):
     return Examples("both", segments, groups, targets=np.zeros(len(named)))
 
 
-GERMAN = rows(("sts12", "de", "1", "ein Hund", "eine Katze", None), ("sts13", "de", "1", "ja", "nein", None))
-ENGLISH = rows(("sts12", "en", "1", "a dog", "a cat", None), ("sts13", "en", "1", "yes", "no", None))
+GERMAN = rows(
+    ("sts12", "de", "1", "ein Hund", "eine Katze", None), ("sts13", "de", "1", "ja", "nein", None)
+)
+ENGLISH = rows(
+    ("sts12", "en", "1", "a dog", "a cat", None), ("sts13", "en", "1", "yes", "no", None)
+)
 
 
 def test_a_teacher_reads_the_row_of_the_same_data_set():
@@ -87,9 +100,13 @@ def test_a_teacher_reads_the_row_of_the_same_data_set():
 
 
 def test_a_teacher_refuses_rows_that_cannot_be_told_apart():
-    twice = rows(("sts12", "en", "1", "a dog", "a cat", None), ("sts12", "en.mt", "1", "the dog", "a cat", None))
+    twice = rows(
+        ("sts12", "en", "1", "a dog", "a cat", None),
+        ("sts12", "en.mt", "1", "the dog", "a cat", None),
+    )
     with pytest.raises(
-        DataError, match=r"two rows of sts12 .* have the id 1, with different texts \('a dog', 'the dog'\)"
+        DataError,
+        match=r"two rows of sts12 .* have the id 1, with different texts \('a dog', 'the dog'\)",
     ):
         _match_rows(GERMAN.select([0]), twice)
 

@@ -1,4 +1,6 @@
-"""The loop over judgements: every judgement is learned in every epoch, and what cannot be learned from is named."""
+"""The loop over judgements: every judgement is learned in every epoch, and what cannot be learned
+from is named.
+"""
 
 from collections import Counter
 
@@ -21,7 +23,9 @@ def examples(count):
 
 def loop_over(count, batch, epochs=3):
     parameter = torch.nn.Parameter(torch.zeros(1))
-    return Loop([ScoreObjective(examples(count))], None, [parameter], Schedule(epochs=epochs, batch=batch))
+    return Loop(
+        [ScoreObjective(examples(count))], None, [parameter], Schedule(epochs=epochs, batch=batch)
+    )
 
 
 @pytest.mark.parametrize("count", [2, 7, 8, 9, 31, 100, 127, 128, 129, 130, 500, 1025])
@@ -29,7 +33,10 @@ def loop_over(count, batch, epochs=3):
 def test_every_judgement_is_learned_once_in_every_epoch(count, batch):
     loop = loop_over(count, batch)
     for epoch in range(3):
-        batches = [loop._places(0, epoch * loop.steps_per_epoch + step) for step in range(loop.steps_per_epoch)]
+        batches = [
+            loop._places(0, epoch * loop.steps_per_epoch + step)
+            for step in range(loop.steps_per_epoch)
+        ]
         assert Counter(place for some in batches for place in some) == Counter(range(count))
         sizes = {len(some) for some in batches}
         assert max(sizes) <= batch and max(sizes) - min(sizes) <= 1

@@ -1,4 +1,6 @@
-"""What is held out is not learned from: no source, reference or output stands on both sides, whatever the lessons."""
+"""What is held out is not learned from: no source, reference or output stands on both sides,
+whatever the lessons.
+"""
 
 import json
 from dataclasses import replace
@@ -13,7 +15,11 @@ SYLLABLES = ["ba", "do", "fi", "gu", "la", "me", "no", "ru", "si", "ta"]
 
 
 def texts_of_row(row):
-    return {text.strip().lower() for text in (row.hypothesis, *row.references, row.source or "") if text.strip()}
+    return {
+        text.strip().lower()
+        for text in (row.hypothesis, *row.references, row.source or "")
+        if text.strip()
+    }
 
 
 def texts_learned(ready):
@@ -38,7 +44,9 @@ def sentence(*numbers):
 
 @pytest.fixture
 def recurring(tmp_path):
-    """240 judgements in 4 groups: the 60 references recur in every group, some sources and outputs in two."""
+    """240 judgements in 4 groups: the 60 references recur in every group, some sources and outputs
+    in two.
+    """
     random = np.random.default_rng(3)
     lines = ["group\tsource\thypothesis\treference\treference_2\thuman"]
     for k in range(240):
@@ -46,7 +54,9 @@ def recurring(tmp_path):
         source = sentence(1, item // 2) if group == 0 else sentence(2, group, item)
         output = sentence(3, item // 3) if group == 1 else sentence(4, group, item)
         second = sentence(1, item // 2) if group == 2 else sentence(5, group, item)
-        lines.append(f"g{group}\t{source}\t{output}\t{sentence(6, item)}\t{second}\t{random.normal():.3f}")
+        lines.append(
+            f"g{group}\t{source}\t{output}\t{sentence(6, item)}\t{second}\t{random.normal():.3f}"
+        )
     path = tmp_path / "recurring.tsv"
     path.write_text("\n".join(lines) + "\n")
     return path
@@ -60,20 +70,27 @@ def recurring(tmp_path):
 )
 def test_no_text_is_on_both_sides(plan, recurring, lessons, seed):
     schedule = replace(plan.schedule, seed=seed)
-    ready = tuning._open_plan(replace(plan, data=recurring, lessons=lessons, dev=0.2, schedule=schedule))
+    ready = tuning._open_plan(
+        replace(plan, data=recurring, lessons=lessons, dev=0.2, schedule=schedule)
+    )
     assert not texts_held(ready) & texts_learned(ready)
     assert 24 <= len(ready.held) <= 48
 
 
 @pytest.mark.parametrize("dev", ["table(human_range=0/5)", "table(pairs=all)"])
 def test_dev_under_another_name_is_not_what_is_learned_from(plan, dev):
-    with pytest.raises(DataError, match="each of its 64 judgements shares a source, reference or output with"):
+    with pytest.raises(
+        DataError, match="each of its 64 judgements shares a source, reference or output with"
+    ):
         tuning._open_plan(replace(plan, dev=dev))
 
 
 def test_what_shares_a_text_with_dev_is_left_out_and_counted(plan, recurring, tmp_path):
     lines = recurring.read_text().splitlines()
-    own = [f"own\t{sentence(7, k)}\t{sentence(8, k)}\t{sentence(9, k)}\t{sentence(9, 9, k)}\t{k}" for k in range(40)]
+    own = [
+        f"own\t{sentence(7, k)}\t{sentence(8, k)}\t{sentence(9, k)}\t{sentence(9, 9, k)}\t{k}"
+        for k in range(40)
+    ]
     both = tmp_path / "both.tsv"
     both.write_text("\n".join([*lines[:61], *own]) + "\n")
     first = lines[1].split("\t")
@@ -99,7 +116,9 @@ def test_what_shares_a_text_with_dev_is_left_out_and_counted(plan, recurring, tm
 
 
 def test_one_set_of_connected_judgements_does_not_swallow_the_held_out_part(plan, tmp_path):
-    """Every output is the reference of the next judgement: all are connected, so some are left out on the way."""
+    """Every output is the reference of the next judgement: all are connected, so some are left out
+    on the way.
+    """
     random = np.random.default_rng(5)
     lines = ["hypothesis\treference\thuman"]
     lines += [f"{sentence(1, k)}\t{sentence(1, k + 1)}\t{random.normal():.3f}" for k in range(200)]

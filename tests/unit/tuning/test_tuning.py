@@ -1,4 +1,6 @@
-"""Tuning end to end on a tiny model: losses fall, a killed run ends where an undisturbed one ends, adapters open."""
+"""Tuning end to end on a tiny model: losses fall, a killed run ends where an undisturbed one ends,
+adapters open.
+"""
 
 import json
 
@@ -24,7 +26,12 @@ def tiny_mpnet(tiny_bert, tmp_path):
     from transformers import MPNetConfig, MPNetModel
 
     torch.manual_seed(2)
-    size = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+    size = {
+        "hidden_size": 32,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 4,
+        "intermediate_size": 48,
+    }
     for file in tiny_bert.iterdir():
         if file.suffix != ".safetensors":
             (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -53,12 +60,18 @@ def falls(loop, steps=30):
     return np.mean(losses[-5:]) < 0.8 * np.mean(losses[:5])
 
 
-@pytest.mark.parametrize("method", [Method("lora", rank=4), Method("last", blocks=1), Method("all")])
+@pytest.mark.parametrize(
+    "method", [Method("lora", rank=4), Method("last", blocks=1), Method("all")]
+)
 @pytest.mark.parametrize("metric", ["twmd", "twmd-b", "moverscore"])
 def test_loss_falls_for_every_method(plan, method, metric):
     from dataclasses import replace
 
-    found = ready(replace(plan, method=method, metric=metric, schedule=Schedule(epochs=8, batch=16, rate=3e-3)))
+    found = ready(
+        replace(
+            plan, method=method, metric=metric, schedule=Schedule(epochs=8, batch=16, rate=3e-3)
+        )
+    )
     assert falls(found.loop)
 
 
@@ -66,7 +79,9 @@ def test_loss_falls_for_every_method(plan, method, metric):
 def test_loss_falls_for_scores(plan, judged, kind):
     found = ready(plan)
     made = make_objective(kind, judged_examples("table", judged), 1.0, 0, 0)
-    assert falls(Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3)))
+    assert falls(
+        Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3))
+    )
 
 
 def test_loss_falls_for_rankings(plan, judged):
@@ -98,7 +113,9 @@ def test_a_lesson_says_how_many_of_its_judgements_a_step_takes(plan):
 
 
 def test_small_groups_of_held_out_judgements_are_one(plan, judged):
-    """200 judgements of ten groups leave two of each to choose by: too few for a correlation each."""
+    """200 judgements of ten groups leave two of each to choose by: too few for a correlation
+    each.
+    """
     from dataclasses import replace
 
     from monge.stats import pearson
@@ -114,12 +131,16 @@ def test_small_groups_of_held_out_judgements_are_one(plan, judged):
 
 def test_loss_falls_for_sentences(plan):
     random = np.random.default_rng(1)
-    pairs = tuple((" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64))
+    pairs = tuple(
+        (" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64)
+    )
     found = ready(plan)
     grades = Labelled("grades", pairs, random.choice(list(GRADES["germeval"].values()), 64))
     labels = Labelled("labels", pairs, random.integers(0, 3, 64).astype(float))
     for made in (ParaphraseObjective(grades), NliObjective(labels, width=32)):
-        loop = Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=1e-2))
+        loop = Loop(
+            [made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=1e-2)
+        )
         losses = [loop._step(step) for step in range(36)]
         assert np.mean(losses[-4:]) < 0.9 * np.mean(losses[:4])
 
@@ -139,7 +160,9 @@ def test_what_was_learned_is_what_is_opened(plan, tmp_path):
     with torch.no_grad():
         learned = seen["judge"].scores(rows).numpy()
     opened = monge.load("twmd", model=str(made.directory), layers=3)
-    again = opened.score([row.hypothesis for row in rows], [row.references for row in rows]).segments
+    again = opened.score(
+        [row.hypothesis for row in rows], [row.references for row in rows]
+    ).segments
     assert again == pytest.approx(learned, abs=2e-3)  # half precision
 
 
@@ -192,7 +215,9 @@ def test_an_unfinished_run_of_another_plan_is_refused(plan, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         tune(plan, tmp_path / "a", watch=watch)
     other = replace(plan, metric="bertscore")
-    with pytest.raises(UsageError, match="an unfinished run with metric = 'twmd', this one has 'bertscore'"):
+    with pytest.raises(
+        UsageError, match="an unfinished run with metric = 'twmd', this one has 'bertscore'"
+    ):
         tune(other, tmp_path / "a")
     tune(replace(other, schedule=Schedule(epochs=1, batch=8)), tmp_path / "a", fresh=True)
 
@@ -200,12 +225,17 @@ def test_an_unfinished_run_of_another_plan_is_refused(plan, tmp_path):
 def test_an_adapter_reads_before_each_text_what_it_was_tuned_with(plan, tmp_path):
     from dataclasses import replace
 
-    short = replace(plan, settings=("layers=3", "encoder.prefix=the: "), schedule=Schedule(epochs=1, batch=8))
+    short = replace(
+        plan, settings=("layers=3", "encoder.prefix=the: "), schedule=Schedule(epochs=1, batch=8)
+    )
     made = tune(short, tmp_path / "adapter")
     opened = monge.load("twmd", model=str(made.directory))
     assert opened.scorer.reader.prefix == "the: "
     assert "prefix:the:%20|" in str(opened.score(["the cat"], ["a cat"]).signature)
-    assert monge.load("bertscore[encoder.prefix=a: ]", model=str(made.directory)).scorer.reader.prefix == "a: "
+    assert (
+        monge.load("bertscore[encoder.prefix=a: ]", model=str(made.directory)).scorer.reader.prefix
+        == "a: "
+    )
     assert monge.load("twmd", model=plan.model).scorer.reader.prefix == ""
 
 
@@ -262,11 +292,14 @@ def test_an_estimate_says_what_would_be_done(plan):
 def test_labelled_pairs(tmp_path):
     path = tmp_path / "sick.txt"
     path.write_text(
-        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta cat\ta dog\t3\tNEUTRAL\n"
+        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta cat\ta "
+        "dog\t3\tNEUTRAL\n"
     )
     assert read_labelled(path).values.tolist() == [1.0]
     path.write_text("a cat\ta dog\tmaybe\n")
-    with pytest.raises(DataError, match=r"line 1: label 'maybe'; labels: entailment, neutral, contradiction"):
+    with pytest.raises(
+        DataError, match=r"line 1: label 'maybe'; labels: entailment, neutral, contradiction"
+    ):
         read_labelled(path)
 
 
@@ -330,17 +363,30 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     lines = plan.data.read_text().splitlines()
     turned = [line.split("\t") for line in lines[1:]]
     english = [f"{line}\ten" for line in lines[1:]]
-    german = ["\t".join([" ".join(reversed(one[0].split())), one[1], *one[2:], "de"]) for one in turned]
-    held = [f"held {k} {one[0]}\theld {k} {one[1]}\t{one[2]}\t{one[3]}\theld" for k, one in enumerate(turned[:20])]
+    german = [
+        "\t".join([" ".join(reversed(one[0].split())), one[1], *one[2:], "de"]) for one in turned
+    ]
+    held = [
+        f"held {k} {one[0]}\theld {k} {one[1]}\t{one[2]}\t{one[3]}\theld"
+        for k, one in enumerate(turned[:20])
+    ]
     both = tmp_path / "both.tsv"
     both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english, *held]) + "\n")
     lesson = "distil:table(pairs=de,teacher=en)"
     taught = replace(
-        plan, data=both, lessons=lesson, dev="table(pairs=held)", teacher=Teacher("twmd", str(tiny_roberta), 1)
+        plan,
+        data=both,
+        lessons=lesson,
+        dev="table(pairs=held)",
+        teacher=Teacher("twmd", str(tiny_roberta), 1),
     )
     (learned,) = ready(taught).loop.objectives
-    assert [row.hypothesis for row in learned.examples.rows] == [" ".join(reversed(one[0].split())) for one in turned]
-    said = monge.load("twmd", model=str(tiny_roberta)).score([one[0] for one in turned], [one[1] for one in turned])
+    assert [row.hypothesis for row in learned.examples.rows] == [
+        " ".join(reversed(one[0].split())) for one in turned
+    ]
+    said = monge.load("twmd", model=str(tiny_roberta)).score(
+        [one[0] for one in turned], [one[1] for one in turned]
+    )
     assert np.corrcoef(said.segments, learned.examples.targets)[0, 1] == pytest.approx(1, abs=1e-9)
     here = replace(taught, lessons="distil:table(pairs=en)")
     (plain,) = ready(here).loop.objectives
@@ -351,9 +397,13 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     (more,) = ready(near).loop.objectives
     rows = more.examples.rows
     assert rows[:64] == learned.examples.rows and len(rows) > 2 * 64
-    english_of = {" ".join(reversed(one[0].split())): one[0] for one in turned} | {one[1]: one[1] for one in turned}
+    english_of = {" ".join(reversed(one[0].split())): one[0] for one in turned} | {
+        one[1]: one[1] for one in turned
+    }
     pairs = [(english_of[row.hypothesis], english_of[row.references[0]]) for row in rows]
-    heard = monge.load("twmd", model=str(tiny_roberta)).score([one for one, _ in pairs], [other for _, other in pairs])
+    heard = monge.load("twmd", model=str(tiny_roberta)).score(
+        [one for one, _ in pairs], [other for _, other in pairs]
+    )
     assert np.corrcoef(heard.segments, more.examples.targets)[0, 1] == pytest.approx(1, abs=1e-6)
     known = learned.alike.vectors
     texts = [(row.hypothesis, row.references[0]) for row in rows[64:]]
@@ -361,7 +411,9 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     every = torch.nn.functional.normalize(torch.stack(list(known.values())), dim=1)
     assert np.mean(cosines) > float((every @ every.T).mean())  # neighbours, for the most part
     both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english[1:], *held]) + "\n")
-    with pytest.raises(DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"):
+    with pytest.raises(
+        DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"
+    ):
         ready(taught)
     with pytest.raises(InvalidSetting, match="only distil has one"):
         ready(replace(taught, lessons="score:table(pairs=de,teacher=en)"))
@@ -370,23 +422,32 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
 def test_a_mix_of_layers_is_learned_and_opened(plan, tmp_path):
     from dataclasses import replace
 
-    made = tune(replace(plan, method=Method("mix"), schedule=Schedule(epochs=6, batch=8, rate=0.3)), tmp_path / "mix")
+    made = tune(
+        replace(plan, method=Method("mix"), schedule=Schedule(epochs=6, batch=8, rate=0.3)),
+        tmp_path / "mix",
+    )
     mix = load_file(made.directory / "adapter.safetensors")["mix"].float()
     assert mix.shape == (4,) and mix.sum() == pytest.approx(1, abs=1e-2)
     base = monge.load("twmd", model=plan.model, layers=3).scorer.reader.encoder
     tuned = monge.load("twmd", model=str(made.directory)).scorer.reader.encoder
     ids = [text.ids for text in base.tokenise(["the cat sat", "a dog"])]
     layers = torch.stack(base.hidden(ids, [0, 1, 2, 3]))
-    assert torch.allclose(tuned.hidden(ids, [3])[0], torch.tensordot(mix, layers, dims=1), atol=1e-6)
+    assert torch.allclose(
+        tuned.hidden(ids, [3])[0], torch.tensordot(mix, layers, dims=1), atol=1e-6
+    )
     assert torch.equal(tuned.hidden(ids, [2])[0], layers[2])
 
 
 def test_blocks_that_stand_still_are_computed_once(plan, tiny_mpnet, tiny_roberta, monkeypatch):
-    """Fewer blocks learn: the vectors below them are those of the model, and are not computed again."""
+    """Fewer blocks learn: the vectors below them are those of the model, and are not computed
+    again.
+    """
     from dataclasses import replace
 
     for model in (plan.model, str(tiny_mpnet), str(tiny_roberta)):
-        found = ready(replace(plan, model=model, settings=("layers=2",), method=Method("lora", blocks=1)))
+        found = ready(
+            replace(plan, model=model, settings=("layers=2",), method=Method("lora", blocks=1))
+        )
         learner, texts = found.learner, ["the cat sat on the mat", "a dog"]
         ids = [text.ids for text in learner.tokenise(texts)]
         whole = monge.load("twmd", model=model, layers=2).scorer.reader.encoder
@@ -407,7 +468,11 @@ def test_bf16_needs_a_processor_for_it(plan, monkeypatch):
     monkeypatch.setattr(adapted_blocks, "packable", lambda _: True)
     from dataclasses import replace
 
-    found = ready(replace(plan, method=Method(precision="bf16"), schedule=Schedule(epochs=8, batch=16, rate=3e-3)))
+    found = ready(
+        replace(
+            plan, method=Method(precision="bf16"), schedule=Schedule(epochs=8, batch=16, rate=3e-3)
+        )
+    )
     assert falls(found.loop)
 
 
@@ -421,11 +486,15 @@ def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
     assert human.segments == pytest.approx(affine["slope"] * raw + affine["intercept"], abs=1e-12)
     assert "scale:human" in str(human.signature)
     again = monge.load("twmd", model=f"{plan.model}+{made.directory}").score(*texts)
-    assert again.segments.tolist() == raw.tolist() and str(again.signature) == str(tuned.score(*texts).signature)
+    assert again.segments.tolist() == raw.tolist() and str(again.signature) == str(
+        tuned.score(*texts).signature
+    )
     with pytest.raises(StatisticsMismatch, match="was not: use --model mt"):
         monge.load("twmd", model=plan.model, settings=["scale=human"]).score(*texts)
     with pytest.raises(StatisticsMismatch, match="was tuned with layers=3, not 2"):
-        monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(*texts)
+        monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(
+            *texts
+        )
     with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of mt"):
         monge.load("twmd", model=f"{plan.model}+mtt").score(*texts)
 
@@ -490,8 +559,12 @@ def test_what_was_trained_is_kept_where_it_cannot_be_put_into_place(plan, tmp_pa
         (tmp_path / "adapter" / "theirs").write_text("")
 
     with pytest.raises(UsageError, match=r"it is kept in .*adapter\.partial/made"):
-        tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "adapter", watch=appear)
-    assert monge.load("twmd", model=str(tmp_path / "adapter.partial" / "made")).scorer.request.layers == (3,)
+        tune(
+            replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "adapter", watch=appear
+        )
+    assert monge.load(
+        "twmd", model=str(tmp_path / "adapter.partial" / "made")
+    ).scorer.request.layers == (3,)
 
 
 def test_fresh_removes_nothing_of_others(plan, tmp_path):

@@ -50,9 +50,13 @@ def test_addition_adds_every_kind():
 
 
 def test_addition_needs_the_same_things_on_both_sides():
-    with pytest.raises(StatisticsMismatch, match="only one of the statistics holds baselines of bertscore"):
+    with pytest.raises(
+        StatisticsMismatch, match="only one of the statistics holds baselines of bertscore"
+    ):
         only("counts") + (only("counts") | only("baselines"))
-    with pytest.raises(StatisticsMismatch, match="different readers cannot be added: 'reader' and 'another'"):
+    with pytest.raises(
+        StatisticsMismatch, match="different readers cannot be added: 'reader' and 'another'"
+    ):
         ALL + CorpusStats("another", **KINDS)
 
 
@@ -86,8 +90,12 @@ def test_the_file_of_version_1_is_as_it_was():
         "counts": {"references": {"n": 3, "texts": f"{11:032x}", "df": {"7": 2, "9": 3}}},
         "sums": {"space": {"references": {"count": 4, "texts": f"{12:032x}", "total": [1.0, 0.1]}}},
         "ranges": {"words": {"low": -0.5, "high": 0.25, "n": 2, "texts": f"{13:032x}"}},
-        "baselines": {"bertscore": {"n": 2, "texts": f"{14:032x}", "totals": {"precision": 0.3, "score": 0.1}}},
-        "maps": {"space/clp": {"count": 5, "texts": f"{15:032x}", "total": [[1.0, 2.0], [3.0, 4.0]]}},
+        "baselines": {
+            "bertscore": {"n": 2, "texts": f"{14:032x}", "totals": {"precision": 0.3, "score": 0.1}}
+        },
+        "maps": {
+            "space/clp": {"count": 5, "texts": f"{15:032x}", "total": [[1.0, 2.0], [3.0, 4.0]]}
+        },
     }
 
 

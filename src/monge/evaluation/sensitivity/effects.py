@@ -1,4 +1,6 @@
-"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full crossing. Pure."""
+"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full
+crossing. Pure.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,18 @@ from monge.stats import UndefinedError, VarianceShares, cv, percentiles, rd, spr
 from monge.types import Array
 
 EQUAL = 1e-9
-"""Settings whose agreement differs by no more than this are the same: rounding, not preprocessing."""
+"""Settings whose agreement differs by no more than this are the same: rounding, not
+preprocessing.
+"""
 OWN = "own"
 """What a metric's own setting is called where a factor does not list it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The difference of two settings, its interval (None where too few items can be resampled), and RD in percent."""
+    """The difference of two settings, its interval (None where too few items can be resampled), and
+    RD in percent.
+    """
 
     difference: float
     low: float | None
@@ -41,8 +47,9 @@ class Contrast:
 class Spread:
     """The settings of a factor on one group.
 
-    `cv` in percent (None where the mean is 0 or less: undefined), `cv_corpora` the same over the idf corpora without
-    `off`; `rd` of the worst against the best setting; `lead` of the best over the runner-up.
+    `cv` in percent (None where the mean is 0 or less: undefined), `cv_corpora` the same over the
+    idf corpora without `off`; `rd` of the worst against the best setting; `lead` of the best over
+    the runner-up.
     """
 
     cv: float | None
@@ -62,7 +69,9 @@ class Spread:
 
 @dataclass(frozen=True)
 class Level:
-    """One setting of one metric: its agreement by group and on the mean, against the default setting too."""
+    """One setting of one metric: its agreement by group and on the mean, against the default
+    setting too.
+    """
 
     setting: str
     default: bool
@@ -76,7 +85,13 @@ class Level:
     def from_dict(cls, data: Mapping[str, Any]) -> Level:
         """Return the level whose JSON form this is."""
         versus = {name: Contrast(**record) for name, record in data["against_default"].items()}
-        plain = data["setting"], data["default"], tuple(data["signatures"]), data["groups"], data["mean"]
+        plain = (
+            data["setting"],
+            data["default"],
+            tuple(data["signatures"]),
+            data["groups"],
+            data["mean"],
+        )
         return cls(*plain, versus, data["flagged"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,11 +108,16 @@ class Level:
 
 
 def contrast(values: Array, draws: Array, first: int, second: int, confidence: float) -> Contrast:
-    """Compare setting `first` with setting `second`: values [m], draws [m, r] from the same resamples."""
+    """Compare setting `first` with setting `second`: values [m], draws [m, r] from the same
+    resamples.
+    """
     bounds = percentiles(draws[first] - draws[second], confidence)
     low, high = bounds if bounds is not None else (None, None)
     return Contrast(
-        float(values[first] - values[second]), low, high, relative(float(values[first]), float(values[second]))
+        float(values[first] - values[second]),
+        low,
+        high,
+        relative(float(values[first]), float(values[second])),
     )
 
 
@@ -115,7 +135,13 @@ def variation(values: Sequence[float] | Array, ddof: int) -> float | None:
 
 
 def spread_of(
-    settings: Sequence[str], values: Array, draws: Array, *, default: int, ddof: int, confidence: float
+    settings: Sequence[str],
+    values: Array,
+    draws: Array,
+    *,
+    default: int,
+    ddof: int,
+    confidence: float,
 ) -> Spread:
     """Return the spread of settings with values [m] and draws [m, r]; the default wins ties."""
     order = np.argsort(-values, kind="stable").tolist()
@@ -143,7 +169,9 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Effect:
-    """One factor of one metric: its levels, the spread of each group, and that of the mean over groups."""
+    """One factor of one metric: its levels, the spread of each group, and that of the mean over
+    groups.
+    """
 
     factor: str
     metric: str
@@ -189,13 +217,20 @@ class Effect:
             "metric": self.metric,
             "settings": [level.to_dict() for level in self.levels],
             "groups": {name: asdict(spread) for name, spread in self.spreads.items()},
-            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": asdict(self.mean)},
+            "mean": {
+                "cv": self.cv,
+                "cv_corpora": self.cv_corpora,
+                "rd": self.rd,
+                "of_mean": asdict(self.mean),
+            },
         }
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing varies)."""
+    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing
+    varies).
+    """
 
     metric: str
     settings: Mapping[str, tuple[str, ...]]
@@ -205,9 +240,14 @@ class Crossing:
     @property
     def shares(self) -> dict[str, float]:
         """Mean over groups of the share of each factor's main effect."""
-        defined = [group_shares for group_shares in self.groups.values() if group_shares is not None]
+        defined = [
+            group_shares for group_shares in self.groups.values() if group_shares is not None
+        ]
         return (
-            {name: float(np.mean([group_shares.shares[name] for group_shares in defined])) for name in self.settings}
+            {
+                name: float(np.mean([group_shares.shares[name] for group_shares in defined]))
+                for name in self.settings
+            }
             if defined
             else {}
         )
@@ -215,14 +255,23 @@ class Crossing:
     @property
     def residual(self) -> float:
         """Mean over groups of the share of all interactions."""
-        residuals = [group_shares.residual for group_shares in self.groups.values() if group_shares is not None]
+        residuals = [
+            group_shares.residual
+            for group_shares in self.groups.values()
+            if group_shares is not None
+        ]
         return float(np.mean(residuals)) if residuals else float("nan")
 
     def heavier(self) -> tuple[int, int]:
-        """Count the groups where the other factors together explain more than the aggregation, and all groups."""
-        defined = [group_shares for group_shares in self.groups.values() if group_shares is not None]
+        """Count the groups where the other factors together explain more than the aggregation, and
+        all groups.
+        """
+        defined = [
+            group_shares for group_shares in self.groups.values() if group_shares is not None
+        ]
         rest = [
-            sum(group_shares.shares.values()) - group_shares.shares[AGGREGATION] > group_shares.shares[AGGREGATION]
+            sum(group_shares.shares.values()) - group_shares.shares[AGGREGATION]
+            > group_shares.shares[AGGREGATION]
             for group_shares in defined
         ]
         return sum(rest), len(defined)
@@ -233,7 +282,9 @@ class Crossing:
 
         def shares(record: Mapping[str, float]) -> VarianceShares:
             return VarianceShares(
-                {name: record[name] for name in data["settings"]}, record["interactions"], record["variance"]
+                {name: record[name] for name in data["settings"]},
+                record["interactions"],
+                record["variance"],
             )
 
         return cls(
@@ -250,7 +301,11 @@ class Crossing:
             "settings": {name: list(values) for name, values in self.settings.items()},
             "shares": {**self.shares, "interactions": self.residual} if self.shares else {},
             "groups": {
-                name: {**group_shares.shares, "interactions": group_shares.residual, "variance": group_shares.variance}
+                name: {
+                    **group_shares.shares,
+                    "interactions": group_shares.residual,
+                    "variance": group_shares.variance,
+                }
                 if group_shares
                 else None
                 for name, group_shares in self.groups.items()
@@ -260,9 +315,17 @@ class Crossing:
 
 
 def effect(
-    metric: str, factor: Factor, scores: PointScores, table: PointTable, *, ddof: int, confidence: float
+    metric: str,
+    factor: Factor,
+    scores: PointScores,
+    table: PointTable,
+    *,
+    ddof: int,
+    confidence: float,
 ) -> Effect:
-    """Measure the effect of a factor on a metric; the default is a level too, called `own` if it is not listed."""
+    """Measure the effect of a factor on a metric; the default is a level too, called `own` if it is
+    not listed.
+    """
     base = Point(metric)
     points = points_of(metric, factor)
     same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]
@@ -280,16 +343,22 @@ def effect(
             signatures=scores.signatures(points[k]),
             values={name: float(values[name][k]) for name in groups},
             mean=float(values[MEAN][k]),
-            versus={name: contrast(values[name], draws[name], k, default, confidence) for name in values},
+            versus={
+                name: contrast(values[name], draws[name], k, default, confidence) for name in values
+            },
             flagged=scores.flagged(points[k]),
         )
 
     spreads = {
-        name: spread_of(settings, values[name], draws[name], default=default, ddof=ddof, confidence=confidence)
+        name: spread_of(
+            settings, values[name], draws[name], default=default, ddof=ddof, confidence=confidence
+        )
         for name in values
     }
     levels = tuple(level(k) for k in range(len(points)))
-    return Effect(factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN])
+    return Effect(
+        factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN]
+    )
 
 
 def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:

@@ -32,7 +32,9 @@ _RANDOM = re.compile(r"random:(\d+)x(\d+)")
 
 @dataclass(frozen=True)
 class Draw:
-    """The number and the size of random corpora; `usual`: they may be smaller if there are fewer texts."""
+    """The number and the size of random corpora; `usual`: they may be smaller if there are fewer
+    texts.
+    """
 
     corpora: int
     texts: int
@@ -41,7 +43,9 @@ class Draw:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor, and its settings as people read them; a joint one is named `a+b` and its settings `x+y`."""
+    """A factor, and its settings as people read them; a joint one is named `a+b` and its settings
+    `x+y`.
+    """
 
     name: str
     settings: tuple[str, ...]
@@ -55,22 +59,32 @@ class Factor:
     def split(self, setting: str) -> dict[str, str]:
         """Return a setting as one of each part."""
         parts = self.parts
-        return dict(zip(parts, setting.split("+"), strict=True)) if len(parts) > 1 else {self.name: setting}
+        return (
+            dict(zip(parts, setting.split("+"), strict=True))
+            if len(parts) > 1
+            else {self.name: setting}
+        )
 
 
 def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
-    """Return the factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts in some languages."""
+    """Return the factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts
+    in some languages.
+    """
     factor_list: list[Factor] = []
     for text in texts or [",".join(USUAL)]:
         if "=" in text:
             varied = variation(text)
             factor_list.append(_make_factor(varied.target, varied.values))
         else:
-            factor_list += [_usual_factor(name.strip(), languages) for name in text.split(",") if name.strip()]
+            factor_list += [
+                _usual_factor(name.strip(), languages) for name in text.split(",") if name.strip()
+            ]
     names = [factor.name for factor in factor_list]
     duplicate = next((name for name in names if names.count(name) > 1), None)
     if duplicate is not None:
-        raise InvalidSetting(f"the factor {duplicate} was given twice; give all its settings at once")
+        raise InvalidSetting(
+            f"the factor {duplicate} was given twice; give all its settings at once"
+        )
     if not factor_list:
         raise InvalidSetting("no factor was given")
     return tuple(factor_list)
@@ -81,7 +95,9 @@ def _usual_factor(name: str, languages: Sequence[str]) -> Factor:
         parts = [_usual_factor(part_name.strip(), languages) for part_name in name.split("+")]
         if any(part.draw for part in parts):
             raise InvalidSetting(f"{name}: idf stands alone, or in a full crossing (--cross)")
-        settings = tuple("+".join(combination) for combination in product(*(part.settings for part in parts)))
+        settings = tuple(
+            "+".join(combination) for combination in product(*(part.settings for part in parts))
+        )
         return Factor("+".join(part.name for part in parts), settings)
     if name == "stopwords":
         return _make_factor(name, _usual_stopwords(languages))
@@ -89,14 +105,17 @@ def _usual_factor(name: str, languages: Sequence[str]) -> Factor:
         return _make_factor(name, _USUAL_VALUES[name], usual=True)
     if name in AXES or "." in name:
         raise InvalidSetting(f"the factor {name} needs its settings: --factor {name}=VALUE,VALUE")
-    raise UnknownName("factor", name, {*USUAL, AGGREGATION}, "(or an axis with its settings: layers=4,5,6)")
+    raise UnknownName(
+        "factor", name, {*USUAL, AGGREGATION}, "(or an axis with its settings: layers=4,5,6)"
+    )
 
 
 def _usual_stopwords(languages: Sequence[str]) -> tuple[str, ...]:
     missing = [language for language in languages if language not in stopwords.names()]
     if missing:
         raise InvalidSetting(
-            f"no stopword list ships for {', '.join(missing)}: give a file (--factor stopwords=none,FILE)"
+            f"no stopword list ships for {', '.join(missing)}: give a file (--factor "
+            f"stopwords=none,FILE)"
         )
     if len(languages) > 1:
         return NONE, LANGUAGE
@@ -113,7 +132,8 @@ def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
         if match is None:
             if value != OFF and not named_corpus(value) and not Path(value).is_file():
                 raise InvalidSetting(
-                    f"idf takes off, references, each-side, sources, random:KxN or a file of texts, got {value!r}"
+                    f"idf takes off, references, each-side, sources, random:KxN or a file of "
+                    f"texts, got {value!r}"
                 )
             settings.append(value)
             continue
@@ -134,26 +154,34 @@ def random_name(number: int) -> str:
 
 
 def list_of(setting: str, language: str) -> str:
-    """The stopword list that a setting means for a language: `lang` the shipped one, `{lang}` in a path its code."""
+    """The stopword list that a setting means for a language: `lang` the shipped one, `{lang}` in a
+    path its code.
+    """
     return language if setting == LANGUAGE else setting.replace("{lang}", language)
 
 
 def shown(setting: str) -> str:
     """Return a setting as tables show it: of a file its name."""
-    return Path(setting).name if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()) else setting
+    return (
+        Path(setting).name
+        if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file())
+        else setting
+    )
 
 
 def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:
     """Return what a setting changes in a metric: `AXIS=VALUE` or `AXIS.FIELD=VALUE`, in order.
 
-    idf keeps the metric's own formula where it has one; `off` is uniform weights, or the metric's own if those
-    are not idf.
+    idf keeps the metric's own formula where it has one; `off` is uniform weights, or the metric's
+    own if those are not idf.
     """
     parts = factor.split("+")
     if len(parts) > 1:
         part_settings = zip(parts, setting.split("+"), strict=True)
         return tuple(
-            change for name, part_setting in part_settings for change in changes(name, part_setting, spec, language)
+            change
+            for name, part_setting in part_settings
+            for change in changes(name, part_setting, spec, language)
         )
     if factor == "idf":
         weighs = isinstance(spec.weights, Idf)

@@ -1,4 +1,6 @@
-"""Metrics at points of a design: every setting of every factor, scored in one encoding pass a group."""
+"""Metrics at points of a design: every setting of every factor, scored in one encoding pass a
+group.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,13 @@ import numpy as np
 
 from monge.datasets import Judged
 from monge.errors import DataError, UsageError
-from monge.evaluation.agreement import MEAN, AgreementTable, Resampling, agreement_table, require_defined
+from monge.evaluation.agreement import (
+    MEAN,
+    AgreementTable,
+    Resampling,
+    agreement_table,
+    require_defined,
+)
 from monge.evaluation.score_book import ScoreBook, VariantScores, rows_of
 from monge.evaluation.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.evaluation.task import languages
@@ -26,14 +34,20 @@ from monge.types import Array
 
 @dataclass(frozen=True)
 class Point:
-    """A metric with some factors set, as (factor, setting) pairs; with none it is the metric as asked for."""
+    """A metric with some factors set, as (factor, setting) pairs; with none it is the metric as
+    asked for.
+    """
 
     metric: str
     settings: tuple[tuple[str, str], ...] = ()
 
     def changes(self, spec: MetricSpec, language: str) -> tuple[str, ...]:
         """Return the changes to the metric's own spec."""
-        return tuple(change for factor, setting in self.settings for change in changes(factor, setting, spec, language))
+        return tuple(
+            change
+            for factor, setting in self.settings
+            for change in changes(factor, setting, spec, language)
+        )
 
 
 def points_of(metric: str, factor: Factor) -> list[Point]:
@@ -73,11 +87,15 @@ class PointScores:
 
     def specs(self, point: Point) -> list[object]:
         """Return the spec of a point in every language."""
-        return [cast("Variant", variant_scores.variant).spec for variant_scores in self.by_point[point]]
+        return [
+            cast("Variant", variant_scores.variant).spec for variant_scores in self.by_point[point]
+        ]
 
     def signatures(self, point: Point) -> tuple[str, ...]:
         """Return the distinct signatures of a point."""
-        return tuple(dict.fromkeys(variant_scores.signature for variant_scores in self.by_point[point]))
+        return tuple(
+            dict.fromkeys(variant_scores.signature for variant_scores in self.by_point[point])
+        )
 
     def flagged(self, point: Point) -> dict[str, int]:
         """Return the fallbacks that were taken at a point, counted over all groups."""
@@ -104,23 +122,37 @@ class PointTable:
     places: Mapping[Point, int]
 
     def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
-        """Return the values [points] or the draws (`draws`) [points, resamples] of points, by group and on the mean."""
+        """Return the values [points] or the draws (`draws`) [points, resamples] of points, by group
+        and on the mean.
+        """
         at = [self.places[point] for point in points]
         by_group = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
         return {
             **by_group,
-            MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(by_group.values())), axes=1)),
+            MEAN: np.asarray(
+                np.tensordot(self.table.weights, np.stack(list(by_group.values())), axes=1)
+            ),
         }
 
 
 def point_table(
-    dataset: Judged, scores: PointScores, statistic: str, tested: Sequence[Point], resampling: Resampling
+    dataset: Judged,
+    scores: PointScores,
+    statistic: str,
+    tested: Sequence[Point],
+    resampling: Resampling,
 ) -> PointTable:
-    """Return the agreement of every point; `tested` points are resampled too, all with the same draws."""
+    """Return the agreement of every point; `tested` points are resampled too, all with the same
+    draws.
+    """
     rows: dict[tuple[int, ...], VariantScores] = {}
     for point in dict.fromkeys([*tested, *scores.by_point]):
         point_scores = scores.by_point[point]
-        groups = {name: row for variant_scores in point_scores for name, row in variant_scores.groups.items()}
+        groups = {
+            name: row
+            for variant_scores in point_scores
+            for name, row in variant_scores.groups.items()
+        }
         rows.setdefault(_identity(point_scores), replace(point_scores[0], groups=groups))
     resampled_variants = len({_identity(scores.by_point[point]) for point in tested})
     table = agreement_table(
@@ -132,7 +164,9 @@ def point_table(
         resampled_variants=resampled_variants,
     )
     numbers = {key: k for k, key in enumerate(rows)}
-    places = {point: numbers[_identity(point_scores)] for point, point_scores in scores.by_point.items()}
+    places = {
+        point: numbers[_identity(point_scores)] for point, point_scores in scores.by_point.items()
+    }
     return PointTable(require_defined(table, dataset), places)
 
 
@@ -146,7 +180,12 @@ def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
 
 
 def score_points(
-    points: Sequence[Point], dataset: Judged, setup: Setup, book: ScoreBook, draw: Draw | None, seed: int
+    points: Sequence[Point],
+    dataset: Judged,
+    setup: Setup,
+    book: ScoreBook,
+    draw: Draw | None,
+    seed: int,
 ) -> PointScores:
     """Score every point, equal specs once; `draw` says which random corpora its settings name."""
     by_language = languages(dataset, setup.lang)
@@ -158,14 +197,19 @@ def score_points(
     for language, names in by_language.items():
         language_dataset = replace(dataset, groups={name: dataset.groups[name] for name in names})
         corpora = random_corpora(language_dataset, draw, seed) if draw is not None else {}
-        drawn_corpora += [DrawnCorpus(name, language, len(texts), _digest(texts)) for name, texts in corpora.items()]
+        drawn_corpora += [
+            DrawnCorpus(name, language, len(texts), _digest(texts))
+            for name, texts in corpora.items()
+        ]
         places, variants = _variants(points, language, dataset.references, setup)
         scores = book.scores(variants, language_dataset, corpora=corpora)
         work.update(scores[0].work)
         for point in points:
             by_point[point].append(scores[places[point]])
     return PointScores(
-        {point: tuple(point_scores) for point, point_scores in by_point.items()}, tuple(drawn_corpora), dict(work)
+        {point: tuple(point_scores) for point, point_scores in by_point.items()},
+        tuple(drawn_corpora),
+        dict(work),
     )
 
 
@@ -189,13 +233,18 @@ def _variants(
 
 
 def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
-    """Return random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
+    """Return random idf corpora by name: texts drawn without replacement from the distinct
+    references of all groups.
+    """
     rows = (row for group_rows in rows_of(dataset).values() for row in group_rows)
-    pool = list(dict.fromkeys(text for row in rows for text in row.references or (row.source or "",)))
+    pool = list(
+        dict.fromkeys(text for row in rows for text in row.references or (row.source or "",))
+    )
     size = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
     if size > len(pool) or size < 2:
         raise DataError(
-            f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to draw from"
+            f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to "
+            f"draw from"
         )
     corpora = {}
     for number in range(draw.corpora):

@@ -1,4 +1,6 @@
-"""What a sensitivity study found: effects, crossings and what was used for them; its JSON form and its tables."""
+"""What a sensitivity study found: effects, crossings and what was used for them; its JSON form and
+its tables.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,12 @@ class StopwordList:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The effects per factor and metric, the crossings per metric if requested, and the data they are from.
+    """The effects per factor and metric, the crossings per metric if requested, and the data they
+    are from.
 
-    `groups` counts judgements, `segments` the texts behind them; `sample` is the number of source segments a group
-    that were drawn, where not all were taken. `signatures` are those of the metrics as asked for; `work` counts what
-    the encoding passes cost.
+    `groups` counts judgements, `segments` the texts behind them; `sample` is the number of source
+    segments a group that were drawn, where not all were taken. `signatures` are those of the
+    metrics as asked for; `work` counts what the encoding passes cost.
     """
 
     dataset: str
@@ -88,7 +91,9 @@ class Sensitivity:
         same = (*_SAME, "groups", "segments", "sample", "ddof", "work", "settings")
         return cls(
             **{name: data[name] for name in same},
-            factors=tuple(Factor(name, tuple(settings)) for name, settings in data["factors"].items()),
+            factors=tuple(
+                Factor(name, tuple(settings)) for name, settings in data["factors"].items()
+            ),
             effects=tuple(Effect.from_dict(record) for record in data["effects"]),
             crossings=tuple(Crossing.from_dict(record) for record in data["crossings"]),
             signatures={name: tuple(lines) for name, lines in data["signatures"].items()},
@@ -102,7 +107,10 @@ class Sensitivity:
         """Return the JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence")}
         return {
-            **{name: getattr(self, name) for name in (*_SAME, "groups", "segments", "sample", "ddof")},
+            **{
+                name: getattr(self, name)
+                for name in (*_SAME, "groups", "segments", "sample", "ddof")
+            },
             **how,
             "factors": {factor.name: list(factor.settings) for factor in self.factors},
             "stopwords": [vars(stopword_list) for stopword_list in self.lists],
@@ -124,13 +132,17 @@ def _name_deviation(sensitivity: Sensitivity) -> str:
 def _describe_sample(sensitivity: Sensitivity) -> str:
     if sensitivity.sample is None:
         return ""
-    return f", a sample of {sensitivity.sample} source segments each (seed {sensitivity.resampling.seed})"
+    return (
+        f", a sample of {sensitivity.sample} source segments each (seed "
+        f"{sensitivity.resampling.seed})"
+    )
 
 
 def _factors_sheet(sensitivity: Sensitivity) -> Sheet:
     """Return the verdict and the factors by mean CV, the largest first."""
     moved = {
-        factor.name: mean_of([effect.cv for effect in sensitivity.of(factor.name)]) for factor in sensitivity.factors
+        factor.name: mean_of([effect.cv for effect in sensitivity.of(factor.name)])
+        for factor in sensitivity.factors
     }
     order = sorted(moved, key=lambda name: -(moved[name] or 0.0))
     rows = []
@@ -143,7 +155,10 @@ def _factors_sheet(sensitivity: Sensitivity) -> Sheet:
     head = ["factor"]
     for metric in sensitivity.metrics:
         head += [metric, ""]
-    title = f"How much preprocessing moves {sensitivity.statistic} with {sensitivity.human}: CV in %, mean over groups"
+    title = (
+        f"How much preprocessing moves {sensitivity.statistic} with {sensitivity.human}: CV "
+        f"in %, mean over groups"
+    )
     first, *rest = sensitivity.verdict
     return Sheet(title, tuple(head), tuple(rows), tuple(rest), said=(first,), zero=True)
 
@@ -154,45 +169,61 @@ def _bests_sheet(sensitivity: Sensitivity) -> Sheet:
     for factor in sensitivity.factors:
         for effect in sensitivity.of(factor.name):
             counts = Counter(shown(spread.best) for spread in effect.spreads.values()).most_common()
-            bests = ", ".join(f"{setting} (in {count} of {len(effect.spreads)})" for setting, count in counts)
+            bests = ", ".join(
+                f"{setting} (in {count} of {len(effect.spreads)})" for setting, count in counts
+            )
             rows.append((Cell(factor.name), Cell(effect.metric), Cell(bests)))
     head = ("factor", "metric", "best setting (in how many groups)")
     return Sheet("Which setting is best", head, tuple(rows), words=3, grouped=True)
 
 
 def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
-    """Return the mean CV of every factor and metric, and the RD of the worst against the best setting."""
+    """Return the mean CV of every factor and metric, and the RD of the worst against the best
+    setting.
+    """
     names = [factor.name for factor in sensitivity.factors]
     effects = {(effect.factor, effect.metric): effect for effect in sensitivity.effects}
     rows = []
     for metric in sensitivity.metrics:
         metric_effects = [effects[name, metric] for name in names]
-        rows.append((Cell(metric), *(Cell(dashed(effect.cv), f"RD {dashed(effect.rd)}") for effect in metric_effects)))
+        rows.append(
+            (
+                Cell(metric),
+                *(Cell(dashed(effect.cv), f"RD {dashed(effect.rd)}") for effect in metric_effects),
+            )
+        )
     work = ", ".join(f"{value:,} {name}" for name, value in sensitivity.work.items())
     notes = [
-        f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} texts in "
+        f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} "
+        f"texts in "
         f"{len(sensitivity.groups)} "
-        f"group{'s' * (len(sensitivity.groups) != 1)}{_describe_sample(sensitivity)}; {sensitivity.settings} settings "
+        f"group{'s' * (len(sensitivity.groups) != 1)}{_describe_sample(sensitivity)}; "
+        f"{sensitivity.settings} settings "
         "from one "
         "encoding pass a "
         f"group ({work})",
         *(
-            f"stopword list {Path(stopword_list.name).name}: {stopword_list.words} words, #{stopword_list.digest}"
+            f"stopword list {Path(stopword_list.name).name}: {stopword_list.words} words, "
+            f"#{stopword_list.digest}"
             for stopword_list in sensitivity.lists
         ),
         *(
             f"idf corpus {corpus.name} ({corpus.language}): {corpus.texts} texts, #{corpus.digest}"
             for corpus in sensitivity.corpora
         ),
-        f"CV: {_name_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst against best setting; "
+        f"CV: {_name_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst "
+        f"against best setting; "
         "both in "
         "%, mean "
-        f"over groups; beyond noise: the {sensitivity.resampling.confidence:.0%} interval of the difference leaves 0 "
+        f"over groups; beyond noise: the {sensitivity.resampling.confidence:.0%} interval of the "
+        f"difference leaves 0 "
         "out "
-        f"(paired bootstrap, {sensitivity.resampling.resamples} resamples, seed {sensitivity.resampling.seed})",
+        f"(paired bootstrap, {sensitivity.resampling.resamples} resamples, seed "
+        f"{sensitivity.resampling.seed})",
     ]
     return Sheet(
-        f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with {sensitivity.human}, "
+        f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with "
+        f"{sensitivity.human}, "
         f"{sensitivity.level} level: "
         "CV in % over the settings of each factor",
         ("metric", *names),
@@ -216,7 +247,10 @@ def _settings_sheet(sensitivity: Sensitivity, name: str) -> Sheet:
                 notes.append(f"{effect.metric}, {shown(level.setting)}: {flags}")
     for effect in sensitivity.of(name):
         counts = Counter(shown(spread.best) for spread in effect.spreads.values()).most_common()
-        notes.append(f"best with {effect.metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
+        notes.append(
+            f"best with {effect.metric}: "
+            + ", ".join(f"{setting} in {count}" for setting, count in counts)
+        )
     return Sheet(
         f"{name}: {sensitivity.statistic} by setting",
         ("metric", "setting", *groups, "mean"),
@@ -233,8 +267,17 @@ def _level_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]
     rows = []
     for level in effect.levels:
         label = shown(level.setting) + (" (default)" if level.default else "")
-        cells = [_value_cell(level.values[name], level.setting, effect.spreads[name]) for name in groups]
-        rows.append((Cell(effect.metric), Cell(label), *cells, _value_cell(level.mean, level.setting, effect.mean)))
+        cells = [
+            _value_cell(level.values[name], level.setting, effect.spreads[name]) for name in groups
+        ]
+        rows.append(
+            (
+                Cell(effect.metric),
+                Cell(label),
+                *cells,
+                _value_cell(level.mean, level.setting, effect.mean),
+            )
+        )
     return rows
 
 
@@ -252,9 +295,14 @@ def _spread_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]
     rows = [row("CV", [*(dashed(spread.cv) for spread in spreads), dashed(effect.cv)])]
     if effect.cv_corpora is not None:
         rows.append(
-            row("CV of corpora", [*(dashed(spread.cv_corpora) for spread in spreads), dashed(effect.cv_corpora)])
+            row(
+                "CV of corpora",
+                [*(dashed(spread.cv_corpora) for spread in spreads), dashed(effect.cv_corpora)],
+            )
         )
-    rows.append(row("RD worst, best", [*(dashed(spread.rd) for spread in spreads), dashed(effect.rd)]))
+    rows.append(
+        row("RD worst, best", [*(dashed(spread.rd) for spread in spreads), dashed(effect.rd)])
+    )
     rows.append(row("range", [dashed(spread.range, 3) for spread in (*spreads, effect.mean)]))
     leads = [spread.lead for spread in (*spreads, effect.mean)]
     rows.append(row("lead of best", [dashed(lead.difference, 3) for lead in leads]))
@@ -267,7 +315,9 @@ def _shares_sheet(sensitivity: Sensitivity) -> Sheet:
     rows = [
         (
             Cell(crossing.metric),
-            *map(_percent_cell, [*(crossing.shares.get(name) for name in names), crossing.residual]),
+            *map(
+                _percent_cell, [*(crossing.shares.get(name) for name in names), crossing.residual]
+            ),
         )
         for crossing in sensitivity.crossings
     ]
@@ -292,9 +342,13 @@ def _groups_sheet(sensitivity: Sensitivity) -> Sheet:
     rows = []
     for crossing in sensitivity.crossings:
         for group, shares in crossing.groups.items():
-            values = [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
+            values = (
+                [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
+            )
             best = " ".join(shown(setting) for setting in crossing.best[group])
-            rows.append((Cell(crossing.metric), Cell(group), *map(_percent_cell, values), Cell(best)))
+            rows.append(
+                (Cell(crossing.metric), Cell(group), *map(_percent_cell, values), Cell(best))
+            )
     head = ("metric", "group", *names, "interactions", "best setting")
     return Sheet("full crossing by group", head, tuple(rows), words=2, folded=True)
 
@@ -304,7 +358,8 @@ def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic:
     names = list(dict.fromkeys(effect.factor for effect in effects))
     lines = [_describe_order(names, effects)] if len(names) > 1 else []
     lines += [
-        _describe_factor(name, [effect for effect in effects if effect.factor == name], statistic) for name in names
+        _describe_factor(name, [effect for effect in effects if effect.factor == name], statistic)
+        for name in names
     ]
     return [*lines, *(_describe_crossing(crossing, statistic) for crossing in crossings)]
 
@@ -317,13 +372,22 @@ def percent(value: float | None, digits: int = 2) -> str:
 def contrasts(effect: Effect) -> list[Contrast]:
     """Return every other setting against the default, in every group."""
     contrasts_by_group = [level.versus for level in effect.levels if not level.default]
-    return [contrast for versus in contrasts_by_group for name, contrast in versus.items() if name in effect.spreads]
+    return [
+        contrast
+        for versus in contrasts_by_group
+        for name, contrast in versus.items()
+        if name in effect.spreads
+    ]
 
 
 def _describe_factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
     mean = mean_of([effect.cv for effect in effects])
     by_metric = ", ".join(f"{effect.metric} {percent(effect.cv)}" for effect in effects)
-    cases = [(spread.cv, group, effect.metric) for effect in effects for group, spread in effect.spreads.items()]
+    cases = [
+        (spread.cv, group, effect.metric)
+        for effect in effects
+        for group, spread in effect.spreads.items()
+    ]
     defined = [(cv, group, metric) for cv, group, metric in cases if cv is not None]
     text = f"{name}: its settings move {statistic} by {percent(mean)} on average"
     text += f" ({by_metric})" if len(effects) > 1 else ""
@@ -340,33 +404,48 @@ def _describe_directions(effects: Sequence[Effect]) -> str:
     all_contrasts = [contrast for effect in effects for contrast in contrasts(effect)]
     worse = [contrast for contrast in all_contrasts if contrast.difference < -EQUAL]
     better = [contrast for contrast in all_contrasts if contrast.difference > EQUAL]
-    sure = sum(contrast.sign < 0 for contrast in worse), sum(contrast.sign > 0 for contrast in better)
+    sure = (
+        sum(contrast.sign < 0 for contrast in worse),
+        sum(contrast.sign > 0 for contrast in better),
+    )
     if not worse and not better:
         return "No setting differs from the default"
     if sum(sure) == 0:
-        return f"No other setting differs from the default by more than noise ({len(all_contrasts)} comparisons)"
+        return (
+            f"No other setting differs from the default by more than noise "
+            f"({len(all_contrasts)} comparisons)"
+        )
     return (
-        f"Of {len(all_contrasts)} comparisons of another setting with the default, {len(worse)} are for the worse "
+        f"Of {len(all_contrasts)} comparisons of another setting with the default, {len(worse)} "
+        f"are for the worse "
         f"({sure[0]} "
         f"beyond noise) and {len(better)} for the better ({sure[1]} beyond noise)"
     )
 
 
 def _describe_bests(effects: Sequence[Effect]) -> str:
-    cases = [(spread, effect.default.setting) for effect in effects for spread in effect.spreads.values()]
+    cases = [
+        (spread, effect.default.setting) for effect in effects for spread in effect.spreads.values()
+    ]
     own = sum(spread.best == default for spread, default in cases)
     sure = sum(spread.lead.sign > 0 for spread, _ in cases)
     if len(cases) == 1:
         best = "the default" if own else f"“{shown(cases[0][0].best)}”"
-        return f"Best is {best}, {'ahead of the next by' if sure else 'but ahead of the next by no'} more than noise"
+        return (
+            f"Best is {best}, "
+            f"{'ahead of the next by' if sure else 'but ahead of the next by no'} more than noise"
+        )
     return (
-        f"The default comes out best in {own} of {len(cases)} cases (a metric and a group each); the best is ahead of "
+        f"The default comes out best in {own} of {len(cases)} cases (a metric and a group each); "
+        f"the best is ahead of "
         f"the next by more than noise in {sure}"
     )
 
 
 def _describe_order(names: Sequence[str], effects: Sequence[Effect]) -> str:
-    moved = {name: mean_of([effect.cv for effect in effects if effect.factor == name]) for name in names}
+    moved = {
+        name: mean_of([effect.cv for effect in effects if effect.factor == name]) for name in names
+    }
     ranked = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
     order_text = ", then ".join(f"{name} ({percent(cv)})" for cv, name in ranked)
     return f"What moves it most: {order_text}." if ranked else "No factor has a defined CV."
@@ -379,7 +458,8 @@ def _describe_crossing(crossing: Crossing, statistic: str) -> str:
     ranked = sorted(crossing.shares.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {percent(100 * share, 1)}" for name, share in ranked)
     text = (
-        f"Full crossing, {crossing.metric}: of the variance of {statistic} over {size} settings the main effects "
+        f"Full crossing, {crossing.metric}: of the variance of {statistic} over {size} settings "
+        f"the main effects "
         "explain "
         f"{shares}; interactions {percent(100 * crossing.residual, 1)}"
     )

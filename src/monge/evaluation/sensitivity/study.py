@@ -1,4 +1,6 @@
-"""How much does preprocessing move a result? Settings of factors, their spread, and whether the best is noise."""
+"""How much does preprocessing move a result? Settings of factors, their spread, and whether the
+best is noise.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,10 @@ MOST = 512
 class Design:
     """What is varied, and how its spread is measured.
 
-    `factors` has `stopwords,idf` (usual settings), `layers=4,5,6` or `idf=off,references,random:4x2000,FILE`, and joint
-    factors `subwords+punctuation`. `cross` adds the full crossing of all of them with the aggregation
-    (`transport=onesided,exact` unless given), and shares of variance. `ddof` is that of the CV.
+    `factors` has `stopwords,idf` (usual settings), `layers=4,5,6` or
+    `idf=off,references,random:4x2000,FILE`, and joint factors `subwords+punctuation`. `cross` adds
+    the full crossing of all of them with the aggregation (`transport=onesided,exact` unless given),
+    and shares of variance. `ddof` is that of the CV.
     """
 
     factors: Sequence[str] = ()
@@ -51,7 +54,9 @@ def sensitivity(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sensitivity:
-    """Measure the agreement of metrics with people under every setting of some factors, in one pass per group."""
+    """Measure the agreement of metrics with people under every setting of some factors, in one pass
+    per group.
+    """
     check_names(metrics, setup)
     (dataset,) = task.open(resampling.seed)
     spoken = list(languages(dataset, setup.lang))
@@ -61,7 +66,11 @@ def sensitivity(
     crossed_factors = _crossed_factors(tried) if design.cross else ()
     tested = [Point(name) for name in metrics]
     tested += [point for name in metrics for factor in tried for point in points_of(name, factor)]
-    full = [point for name in metrics for point in crossed(name, crossed_factors)] if design.cross else []
+    full = (
+        [point for name in metrics for point in crossed(name, crossed_factors)]
+        if design.cross
+        else []
+    )
     draw = next((factor.draw for factor in tried if factor.draw is not None), None)
     points = list(dict.fromkeys([*tested, *full]))
     with ScoreBook(run) as book:
@@ -80,7 +89,9 @@ def sensitivity(
             for factor in tried
             for name in metrics
         ),
-        crossings=tuple(crossing(name, crossed_factors, table) for name in metrics) if design.cross else (),
+        crossings=tuple(crossing(name, crossed_factors, table) for name in metrics)
+        if design.cross
+        else (),
         signatures={name: scores.signatures(Point(name)) for name in metrics},
         lists=_stopword_lists(tried, spoken),
         corpora=scores.corpora,
@@ -95,13 +106,17 @@ def sensitivity(
 
 
 def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
-    """Return the factors of a full crossing: single ones (a joint one is taken apart), the aggregation among them."""
+    """Return the factors of a full crossing: single ones (a joint one is taken apart), the
+    aggregation among them.
+    """
     single_factors = [factor for factor in tried if len(factor.parts) == 1]
     for factor in tried:
         names = [factor.name for factor in single_factors]
         split = [factor.split(setting) for setting in factor.settings]
         single_factors += [
-            Factor(part, tuple(dict.fromkeys(s[part] for s in split))) for part in factor.parts if part not in names
+            Factor(part, tuple(dict.fromkeys(s[part] for s in split)))
+            for part in factor.parts
+            if part not in names
         ]
     if all(factor.name != AGGREGATION for factor in single_factors):
         single_factors.append(factors([AGGREGATION], ["en"])[0])
@@ -110,7 +125,9 @@ def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
     size = prod(len(factor.settings) for factor in single_factors)
     if size > MOST:
         sizes = " x ".join(f"{factor.name} {len(factor.settings)}" for factor in single_factors)
-        raise InvalidSetting(f"--cross: {sizes} are {size} settings a metric, at most {MOST}; name fewer settings")
+        raise InvalidSetting(
+            f"--cross: {sizes} are {size} settings a metric, at most {MOST}; name fewer settings"
+        )
     return tuple(single_factors)
 
 
@@ -121,5 +138,6 @@ def _stopword_lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[Sto
             words = factor.split(setting).get("stopwords", NONE)
             chosen += [list_of(words, language) for language in spoken if words != NONE]
     return tuple(
-        StopwordList(name, len(stopwords.load(name)), stopwords.digest(name)) for name in dict.fromkeys(chosen)
+        StopwordList(name, len(stopwords.load(name)), stopwords.digest(name))
+        for name in dict.fromkeys(chosen)
     )

@@ -1,4 +1,6 @@
-"""Stopword lists: named ones that ship with the package, or a file. A list changes scores, so signatures include it."""
+"""Stopword lists: named ones that ship with the package, or a file. A list changes scores, so
+signatures include it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,11 @@ from monge.errors import UnknownName, Unreadable
 
 def names() -> list[str]:
     """Return the names of the lists that ship with the package."""
-    return sorted(entry.name.removesuffix(".txt") for entry in files(__name__).iterdir() if entry.name.endswith(".txt"))
+    return sorted(
+        entry.name.removesuffix(".txt")
+        for entry in files(__name__).iterdir()
+        if entry.name.endswith(".txt")
+    )
 
 
 @cache
@@ -21,7 +27,9 @@ def _shipped(name: str) -> str:
 
 
 def load(name: str) -> frozenset[str]:
-    """Load the words of a list: `none`, a shipped name, or a text file with one word per line (or spaces between)."""
+    """Load the words of a list: `none`, a shipped name, or a text file with one word per line (or
+    spaces between).
+    """
     if name == "none":
         return frozenset()
     if name in names():
@@ -33,7 +41,12 @@ def load(name: str) -> frozenset[str]:
             raise Unreadable(f"{name}: not a readable UTF-8 stopword list ({error})") from None
     else:
         raise UnknownName("stopword list", name, ["none", *names()], "(a shipped name, or a file)")
-    words = frozenset(word.lower() for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    words = frozenset(
+        word.lower()
+        for line in text.splitlines()
+        if not line.startswith("#")
+        for word in line.split()
+    )
     if not words:
         raise Unreadable(f"{name}: the stopword list has no words")
     return words
