@@ -7,8 +7,6 @@ import pytest
 import torch
 from toy import X2, Y2, X, Y, pair, scored, scored_window
 
-from monge.scoring.measure import own_values
-
 TABLE = [
     (
         "twmd",
@@ -72,7 +70,7 @@ def test_a_text_with_itself_scores_exactly_1():
 def test_self_terms():
     spec, hypothesis, reference = pair("twmd", "transport.temperature=0.1")
     for cloud, value in ((hypothesis, 0.9928055160), (reference, 0.9797115717)):
-        own = own_values(cloud, spec)
+        own = spec.readout.compare_with_self(cloud, spec.ground, spec.transport, spec.epsilon)
         assert [float(own[part][0]) for part in ("precision", "recall", "f1")] == pytest.approx(
             [value] * 3, abs=1e-9
         )
