@@ -35,9 +35,8 @@ import monge
 from monge.api import score_segments, segments_of
 from monge.encoders import int8
 from monge.metrics.rows import COSINE
-from monge.scoring.clouds import STEP, CentredText, batch_pairs, pad_texts
+from monge.scoring.clouds import STEP, CentredText, Text, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
-from monge.scoring.points import Text
 from monge.transport.exact import exact
 from monge.transport.plan_values import transported_cost, transported_similarity
 from monge.transport.tempered import tempered

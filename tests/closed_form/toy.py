@@ -14,9 +14,8 @@ import torch
 
 from monge.encoders.protocol import Request
 from monge.metrics.presets import resolve
-from monge.scoring.clouds import CentredText, pad_texts
+from monge.scoring.clouds import CentredText, build_points, pad_texts
 from monge.scoring.measure import measure, score_clouds
-from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import Window
 from monge.text.select import select

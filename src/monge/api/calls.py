@@ -70,7 +70,7 @@ def score(
     corpora = Corpora(stats, idf=idf_corpus)
     results = score_segments(loaded, segments, corpora=corpora, cache=options.get("cache"))
     warn_flags(results)
-    notebook_results = [NotebookResult.of(result) for result in results]
+    notebook_results = [NotebookResult(**vars(result)) for result in results]
     return (
         notebook_results[0]
         if isinstance(metric, str)

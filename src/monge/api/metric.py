@@ -32,7 +32,7 @@ from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun, Watch
 from monge.scoring.scorer import Corpora, Scorer, ScoreWindow
-from monge.scoring.text_checks import watched
+from monge.scoring.text_checks import check_first_segments, warn_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Transported
 from monge.types.flags import TRUNCATED, describe_flag
 
@@ -169,7 +169,7 @@ class Metric:
         )
         if any(result.run["flagged"] for result in results):
             warn_flags(results)
-        return NotebookResult.of(results[0])
+        return NotebookResult(**vars(results[0]))
 
     def fit(
         self,
@@ -250,7 +250,7 @@ class Metric:
             for k in nonempty
         }
         best, notes = _choose_explanation(self.spec, explanations, len(references))
-        return NotebookExplanation.of(replace(best, notes=(*notes, *best.notes)))
+        return NotebookExplanation(**vars(replace(best, notes=(*notes, *best.notes))))
 
     @property
     def human_error(self) -> float | None:
@@ -427,15 +427,20 @@ def score_segments(
     of the same name get different labels. A segment that cannot be scored ends the run, or with
     `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
-    scorers, files = with_corpora(metrics, corpora)
-    if corpora.idf is not None and not any(scorer.idf_corpora for scorer in scorers):
+    scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
+    if any(scorer.idf_corpora for scorer in scorers):
+        scorers, files = with_corpora(metrics, corpora)
+    elif corpora.idf is not None:
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     with nullcontext() if cache is None else opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
         run = ScoringRun(
             scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant
         )
-        results = watched(run, expect, watch)
+        check_first_segments(run.metrics, run.summary, run.cut)
+        results = run.results(expect=expect, watch=watch)
+        if run.unknown_texts:
+            warn_unknown(run.metrics, results, run.unknown_texts)
     failed = run.failed
     for bad in failed[:NAMED_FAILURES]:
         warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
@@ -492,8 +497,9 @@ def warn_flags(results: Sequence[Result]) -> None:
 def with_corpora(
     metrics: Sequence[Metric], corpora: Corpora
 ) -> tuple[list[Scorer], dict[str, Iterable[str]]]:
-    """Return the scorers with their idf corpora named, and the texts of corpora that are not a side
-    of the run.
+    """Return the scorers with their idf corpora named, and the texts of corpora by name.
+
+    Corpora that are a side of the run are not among the texts.
     """
     scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
     for k, scorer in enumerate(scorers):

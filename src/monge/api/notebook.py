@@ -1,31 +1,17 @@
-"""Results and explanations that display themselves in a notebook, as the Python calls return
-them.
-"""
+"""Results and explanations of the Python calls, which display themselves in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from monge.errors import UnknownName, UsageError
 from monge.types import Explanation, Result
 
-T = TypeVar("T", bound="NotebookResult | NotebookExplanation")
-
-
-def _convert(kind: type[T], plain: Any) -> T:
-    return kind(**{attribute.name: getattr(plain, attribute.name) for attribute in fields(plain)})
-
 
 class NotebookExplanation(Explanation):
     """An explanation that displays itself in a notebook."""
-
-    @classmethod
-    def of(cls, plain: Explanation) -> NotebookExplanation:
-        """Return the same explanation as a NotebookExplanation."""
-        return _convert(cls, plain)
 
     def _repr_html_(self) -> str:
         from monge.render import explanation_fragment
@@ -35,11 +21,6 @@ class NotebookExplanation(Explanation):
 
 class NotebookResult(Result):
     """A result that displays itself in a notebook and converts to a data frame."""
-
-    @classmethod
-    def of(cls, plain: Result) -> NotebookResult:
-        """Return the same result as a NotebookResult."""
-        return _convert(cls, plain)
 
     def to_frame(self, library: str = "pandas") -> Any:
         """Return one row per segment (id, score, parts, best reference, flags), for pandas, polars

@@ -12,7 +12,7 @@ from monge.cache import code_digest
 from monge.errors import ModelError, UsageError
 from monge.metrics.labels import labels
 from monge.metrics.presets import Spec
-from monge.scoring.scan import InputSummary, bind_side
+from monge.scoring.windows import InputSummary, bind_side
 from monge.types import CorpusStats, DocumentCounts
 
 if TYPE_CHECKING:

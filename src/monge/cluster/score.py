@@ -25,9 +25,10 @@ from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.cluster.run_folder import COUNT, SCORE, read_json, write_atomically, write_json
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
-from monge.scoring.scan import InputSummary, warn_unused_references
+from monge.scoring.run import read_pieces
 from monge.scoring.summary import Summary, merge_summaries
 from monge.scoring.text_checks import check_first_segments, warn_unknown
+from monge.scoring.windows import InputSummary
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
@@ -57,10 +58,7 @@ def score(
         )
         staged = _stage(segments_input, metrics, corpora, manifest, request, watch)
         metrics = bind_sides(metrics, staged.summary.sides)
-        check_first_segments(
-            metrics, staged.summary.first, lambda texts, reader: reader.read(texts)
-        )
-        warn_unused_references(metrics, staged.summary.sides)
+        check_first_segments(metrics, staged.summary, read_pieces)
         watch.began("start", 0)
         job = _job(recipe, request, staged.summary, segments_input.names, engine.threads)
         run = ClusterRun(metrics, corpora, request, engine, job, staged, watch, workers)

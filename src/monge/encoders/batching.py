@@ -1,26 +1,34 @@
-"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count, and order
-is restored.
+"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count.
+
+Vectors of recent texts stay in a bounded memory. They lie in slabs: blocks larger than malloc keeps
+for itself (32 MiB), so that a slab that is released returns to the system, and long-lived vectors
+leave no holes. Beside them a text has only its ids as bytes and the place of its vectors.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import inf
 
 import torch
 from torch import Tensor
 
 from monge.cache import VECTORS, Store, code_digest, key_of
-from monge.encoders.memory import Group, Ids, Memory
 from monge.encoders.numerics import own_numerics
 from monge.encoders.protocol import Encoder, Request, identify
 from monge.errors import DataError
 from monge.transport.pooling import power_means, routing, unit
 from monge.types import Tokens
 
+Ids = tuple[int, ...]
+Group = dict[Ids, tuple[Tensor, ...]]
+
+SLAB = 12 << 20  # float32 entries: 48 MiB
+TEXTS = 16384  # of a slab: their ids, places and the tables of both take about 5 MB beside it
 BATCH_PIECES = 2048
 MEMORY_BYTES = 256 * 2**20
 STORED_TEXTS = 512  # texts looked up, or written, at a time
@@ -50,35 +58,33 @@ class Vectors:
         longest: int = 0,
         batch_pieces: int = BATCH_PIECES,
         store: Store | None = None,
+        counters: EncodingCounters | None = None,
     ) -> None:
         self.encoder, self.requests, self.batch_pieces = encoder, tuple(requests), batch_pieces
         self.longest = min(longest or encoder.longest, encoder.longest)
-        self.counters = EncodingCounters()
+        self.counters = counters or EncodingCounters()
         self._store = store
-        self._memory = Memory(MEMORY_BYTES)
+        self.memory = Memory(MEMORY_BYTES)
 
     def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
         """Return the vectors of each text for each request, in input order."""
         distinct = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
         vectors_of = {
-            ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None
+            ids: vectors for ids in distinct if (vectors := self.memory.get(ids)) is not None
         }
         missing = [ids for ids in distinct if ids not in vectors_of]
         with own_numerics():
             if self._store is not None:
                 for group in self._load(missing):
-                    vectors_of.update(self._memory.keep(group))
+                    vectors_of.update(self.memory.keep(group))
                 missing = [ids for ids in missing if ids not in vectors_of]
             for batch in make_batches(missing, self.batch_pieces, self.longest):
                 fresh = dict(zip(batch, self._encode_batch(batch), strict=True))
-                self._save(fresh)
-                vectors_of.update(self._memory.keep(fresh))
+                if self._store is not None:
+                    self._save(fresh, self._store)
+                vectors_of.update(self.memory.keep(fresh))
         return [dict(zip(self.requests, vectors_of[tokens.ids], strict=True)) for tokens in texts]
-
-    def forget(self) -> None:
-        """Release the vectors of all texts."""
-        self._memory = Memory(MEMORY_BYTES)
 
     def _load(self, texts: Sequence[Ids]) -> Iterator[Group]:
         """Yield the vectors of texts that the store has, some texts at a time."""
@@ -95,15 +101,14 @@ class Vectors:
                 if all(key in stored for key in text_keys)
             }
 
-    def _save(self, group: Group) -> None:
-        """Write the vectors of texts to the store, where there is one."""
-        if self._store is not None:
-            entries = (
-                (self._key(ids, request), _to_bytes(tensor))
-                for ids, vectors in group.items()
-                for request, tensor in zip(self.requests, vectors, strict=True)
-            )
-            self._store.put(VECTORS, entries)
+    def _save(self, group: Group, store: Store) -> None:
+        """Write the vectors of texts to the store."""
+        entries = (
+            (self._key(ids, request), _to_bytes(tensor))
+            for ids, vectors in group.items()
+            for request, tensor in zip(self.requests, vectors, strict=True)
+        )
+        store.put(VECTORS, entries)
 
     def _key(self, ids: Ids, request: Request) -> bytes:
         made_by = code_digest(), identify(self.encoder).key, self.longest, request
@@ -143,6 +148,82 @@ class Vectors:
             high = len(vectors[0]) if number == len(plan) - 1 else len(lead) + last - start
             slices.append(tuple(tensor[low:high] for tensor in vectors))
         return tuple(torch.cat(pieces) for pieces in zip(*slices, strict=True))
+
+
+class Slab:
+    """Room for `size` float32 entries, filled from the front with the vectors of texts."""
+
+    def __init__(self, size: int) -> None:
+        self.texts: list[bytes] = []
+        self.size, self._room = size, torch.empty(size)
+        self._filled = 0
+
+    def has_room(self, entries: int) -> bool:
+        """Return whether this many entries fit; a slab is also full once it has `TEXTS` texts."""
+        return self._filled + entries <= self.size and len(self.texts) < TEXTS
+
+    def append(self, text: bytes, vectors: Sequence[Tensor]) -> int:
+        """Keep the vectors of a text, [pieces, d] each; return where they begin."""
+        start = self._filled
+        for vector in vectors:
+            assert vector.dtype == torch.float32
+            end = self._filled + vector.numel()
+            self._room[self._filled : end].view(vector.shape).copy_(vector)
+            self._filled = end
+        self.texts.append(text)
+        return start
+
+    def view(self, start: int, pieces: int, widths: Sequence[int]) -> tuple[Tensor, ...]:
+        """Return the vectors that begin at `start`, [pieces, width] each, without copying."""
+        ends = accumulate((pieces * width for width in widths), initial=start)
+        return tuple(
+            self._room[low:high].view(pieces, width)
+            for (low, high), width in zip(pairwise(ends), widths, strict=True)
+        )
+
+
+class Memory:
+    """Vectors of texts in slabs of at most `limit` bytes (or one slab), least recently used first.
+
+    Every text has the same number of vectors, of the same widths.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._slabs: OrderedDict[int, Slab] = OrderedDict()
+        self._places: dict[bytes, tuple[int, int, int]] = {}  # slab, start, pieces
+        self._widths: tuple[int, ...] = ()
+        self._last = 0
+
+    def get(self, ids: Ids) -> tuple[Tensor, ...] | None:
+        """Return the vectors of a text, or None if they are not in memory."""
+        place = self._places.get(array("q", ids).tobytes())
+        if place is None:
+            return None
+        slab, start, pieces = place
+        self._slabs.move_to_end(slab)
+        return self._slabs[slab].view(start, pieces, self._widths)
+
+    def keep(self, group: Group) -> Group:
+        """Keep the vectors of texts; return them as views of memory."""
+        entries = sum(vector.numel() for vectors in group.values() for vector in vectors)
+        if self._last not in self._slabs or not self._slabs[self._last].has_room(entries):
+            self._last += 1
+            self._slabs[self._last] = Slab(max(entries, SLAB))
+        slab, stored = self._slabs[self._last], {}
+        for ids, vectors in group.items():
+            self._widths = tuple(vector.shape[1] for vector in vectors)
+            text, pieces = array("q", ids).tobytes(), len(vectors[0])
+            start = slab.append(text, vectors)
+            self._places[text] = self._last, start, pieces
+            stored[ids] = slab.view(start, pieces, self._widths)
+        while (
+            len(self._slabs) > 1
+            and sum(4 * slab.size for slab in self._slabs.values()) > self._limit
+        ):
+            for text in self._slabs.popitem(last=False)[1].texts:
+                del self._places[text]
+        return stored
 
 
 def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:

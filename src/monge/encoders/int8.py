@@ -62,23 +62,20 @@ class Int8Linear:
         self._floor, self._zero = floor, 128 if floor is None else 0
         self._bias = (bias + (floor or 0.0) * weight.sum(1)).bfloat16()
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """``x Wᵀ + b``."""
+    def __call__(
+        self, x: Tensor, *, activation: str = "none", residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``act(x Wᵀ + b)``, or ``residual + x Wᵀ + b`` where a residual is given."""
         counts, step = self._quantised(x)
         # A signed input (zero point 0) would take oneDNN's reference kernel here, a thousand times
         # slower.
         product: Tensor = torch.ops.onednn.qlinear_pointwise(
             counts, 1.0, self._zero, *self._weight, None, 1.0, 0, torch.bfloat16, "none", [], ""
         )
-        return torch.addcmul(self._bias, product, step)
-
-    def activated(self, x: Tensor, activation: str) -> Tensor:
-        """Return ``act(x Wᵀ + b)``."""
-        return F.gelu(self(x)) if activation == "gelu" else F.relu(self(x))
-
-    def added(self, x: Tensor, residual: Tensor) -> Tensor:
-        """Return ``residual + x Wᵀ + b``."""
-        return self(x).add_(residual)
+        out = torch.addcmul(self._bias, product, step)
+        if activation != "none":
+            out = F.gelu(out) if activation == "gelu" else F.relu(out)
+        return out if residual is None else out.add_(residual)
 
     def _quantised(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return unsigned counts ``[n, i]`` and the step ``[n, 1]`` of each token."""

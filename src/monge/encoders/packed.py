@@ -62,29 +62,27 @@ class PrepackedLinear:
             self._ops = torch.ops.mkldnn._linear_pointwise
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """``x Wᵀ + b``."""
-        return self.activated(x, "none") if self._ops else F.linear(x, self._weight, self._bias)
+    def __call__(
+        self, x: Tensor, *, activation: str = "none", residual: Tensor | None = None
+    ) -> Tensor:
+        """Return ``act(x Wᵀ + b)``, or ``residual + x Wᵀ + b`` where a residual is given.
 
-    def activated(self, x: Tensor, activation: str) -> Tensor:
-        """Return ``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
+        The exact (erf) GELU is fused and bit-equal to ``F.gelu``.
+        """
+        out: Tensor
         if not self._ops:
-            return ACTIVATIONS[activation](self(x))
-        out: Tensor = self._ops(x, self._weight, self._bias, activation, [], "none")
-        return out
-
-    def added(self, x: Tensor, residual: Tensor) -> Tensor:
-        """Return ``residual + x Wᵀ + b``."""
-        if not self._ops:
-            return self(x).add_(residual)
-        out: Tensor = self._ops.binary(x, residual, self._weight, self._bias, "add")
+            out = F.linear(x, self._weight, self._bias)
+            out = out if activation == "none" else ACTIVATIONS[activation](out)
+            return out if residual is None else out.add_(residual)
+        if residual is None:
+            out = self._ops(x, self._weight, self._bias, activation, [], "none")
+        else:
+            out = self._ops.binary(x, residual, self._weight, self._bias, "add")
         return out
 
 
 class _Block:
-    """One block, packed: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens,
-    d]``.
-    """
+    """One block: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens, d]``."""
 
     def __init__(self, body: Body, number: int, precision: Precision) -> None:
         *projections, out, norm, up, down, norm_out = body.parts(number)
@@ -106,14 +104,11 @@ class _Block:
         self._eps: float = body.settings["layer_norm_eps"]
 
     def finish(self, h: Tensor, context: Tensor) -> Tensor:
-        """Return the block's output ``[tokens, d]`` from its input and the output of its
-        attention.
-        """
+        """Return the block's output ``[tokens, d]`` from its input and its attention's output."""
         (norm, norm_out), (up, down) = self._norms, self._feed
-        h = F.layer_norm(self._out.added(context, h), h.shape[-1:], *norm, self._eps)
-        return F.layer_norm(
-            down.added(up.activated(h, self._activation), h), h.shape[-1:], *norm_out, self._eps
-        )
+        h = F.layer_norm(self._out(context, residual=h), h.shape[-1:], *norm, self._eps)
+        fed = down(up(h, activation=self._activation), residual=h)
+        return F.layer_norm(fed, h.shape[-1:], *norm_out, self._eps)
 
 
 class _Bucket:
@@ -139,9 +134,7 @@ class _Bucket:
             )
 
     def attend(self, qkv: Tensor, context: Tensor) -> None:
-        """Write ``softmax(q kᵀ + bias) v`` of these texts into their rows of ``context [tokens,
-        d]``.
-        """
+        """Write ``softmax(q kᵀ + bias) v`` into the texts' rows of ``context [tokens, d]``."""
         _, texts, heads, width, head = self._qkv.shape
         first = 0
         for row, count, length in self._runs:
@@ -189,8 +182,7 @@ class PackedEncoder:
 
     @torch.inference_mode()
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end
-        in the given order.
+        """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end.
 
         Layer 0 is the output of the embeddings, layer ``k`` that of block ``k``. Blocks above the
         highest are not run. Where an adapter mixes layers 0 to k, layer k is their weighted sum.
@@ -241,9 +233,7 @@ class PackedEncoder:
         return self._project(h) if self._project else h
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
-        """Cut the sorted texts into buckets of one attention width and at most ``_SCORES``
-        scores.
-        """
+        """Cut the sorted texts into buckets of one attention width and at most ``_SCORES``."""
         buckets, row = [], 0
         for width, bucket in groupby(
             lengths, key=lambda length: -(-length // self._width) * self._width
@@ -275,18 +265,16 @@ def position_ids(text: Sequence[int], pad: int | None) -> Tensor:
 
 
 def _pad_rows(h: Tensor) -> Tensor:
-    """Append zero rows, ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they
-    are few.
+    """Append zero rows: ``[tokens, d] -> [rows, d]``.
 
-    oneDNN makes and keeps code for every number of rows it meets; so it meets few.
+    Rows are a multiple of 64, finer where they are few. oneDNN makes and keeps code for every
+    number of rows it meets; so it meets few.
     """
     return F.pad(h, (0, 0, 0, -len(h) % min(1 << max(len(h).bit_length() - 3, 0), 64)))
 
 
 def _restore_order(order: list[int], lengths: list[int]) -> Tensor | slice:
-    """Return the rows of the sorted matrix that bring the texts of ``order`` back into input
-    order.
-    """
+    """Return the rows of the sorted matrix that bring its texts back into input order."""
     if order == list(range(len(order))):
         return slice(None)
     starts = [0, *accumulate(lengths)]

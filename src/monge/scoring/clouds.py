@@ -1,10 +1,8 @@
-"""Batches of clouds from the texts of a window under one metric: weighted, centred, normalised,
-padded.
-"""
+"""Clouds of the texts of a window under one metric: weighted points, centred, padded to batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -15,13 +13,15 @@ from torch import Tensor
 
 from monge.metrics import axes
 from monge.metrics.metric import MetricSpec
-from monge.scoring.points import Text, build_points
+from monge.scoring.joins import add_sentences, join_windows, merge_kinds, unit_kinds
 from monge.scoring.unknown_words import separate_unknown
+from monge.text.unknown import NOTED, unknown_share
 from monge.transport import centring
+from monge.transport.barycentre import barycentre
 from monge.transport.pooling import unit
 from monge.transport.remap import linear_map
-from monge.types import Cloud
-from monge.types.flags import CENTRE_VANISHED, EMPTY, TRUNCATED
+from monge.types import Cloud, Tokens, Units
+from monge.types.flags import CENTRE_VANISHED, EMPTY, NO_MASS, TRUNCATED, UNKNOWN
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -31,15 +31,45 @@ if TYPE_CHECKING:
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 # padded lengths are multiples of this: matrix products of odd sizes take up to twice the time
 STEP = 8
-PAIR_NUMBERS = (
-    1 << 20
-)  # vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
+# vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
+PAIR_NUMBERS = 1 << 20
+
+
+_NOTHING = torch.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """The units of a text as points: vectors [n, d], weights [n].
+
+    `members` are the units of each point. An empty text has no points; `flags` name every fallback
+    that was used.
+    """
+
+    vectors: Tensor
+    weights: Sequence[float]
+    flags: tuple[str, ...] = ()
+    empty: bool = False
+    truncated: int = 0
+    units: Units | None = None
+    members: Sequence[Sequence[int]] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The words of each point, for people to read."""
+        if self.units is None:
+            return ("",) * len(self.weights)
+        words = self.units.labels
+        return (
+            words
+            if self.members is None
+            else tuple(" ".join(words[i] for i in indices) for indices in self.members)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class CentredText:
-    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied
-    to them, if any.
+    """A text, the mean [d] subtracted from its vectors, and the map [d, d] applied to them.
 
     `vanished` says that centring would leave only zero vectors; then the vectors are not centred.
     """
@@ -49,14 +79,9 @@ class CentredText:
     source_map: Tensor | None = None
     vanished: bool = False
 
-    def __len__(self) -> int:
-        return len(self.text.weights)
-
     @property
     def flags(self) -> tuple[str, ...]:
-        """The flags of the text: empty, truncated, vanished under centring, and those of its
-        points.
-        """
+        """The flags of the text: empty, truncated, vanished by centring, those of its points."""
         text = self.text
         conditions = (
             (EMPTY, text.empty),
@@ -91,34 +116,30 @@ class WindowTexts:
         self._batch = (
             self._batch_means() if isinstance(metric.spec.centre, axes.BatchCentre) else {}
         )
-
-    def hypothesis(self, index: int) -> CentredText:
-        """Return the hypothesis of a segment."""
-        return self._text(self._rows[index].hypothesis, HYPOTHESES, index)
-
-    def references(self, index: int) -> list[CentredText]:
-        """Return the references of a segment."""
-        return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
+        self.hypotheses = [
+            self._text(row.hypothesis, HYPOTHESES, index) for index, row in enumerate(self._rows)
+        ]
+        """The hypothesis of each segment."""
+        self.references = [
+            [self._text(text, REFERENCES, index) for text in row.references]
+            for index, row in enumerate(self._rows)
+        ]
+        """The references of each segment."""
 
     def flags(self, index: int) -> tuple[str, ...]:
         """Return the flags of the texts of a segment, each with its side."""
         sides = [
-            (self.hypothesis(index), "hypothesis"),
-            *((text, "reference") for text in self.references(index)),
+            (self.hypotheses[index], "hypothesis"),
+            *((text, "reference") for text in self.references[index]),
         ]
         return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
 
     def _scope(self, side: str, index: int) -> str:
-        """Return the key of texts that share statistics: one for a run, or one per side and
-        system.
-        """
-        per_side = self._metric.needs.differ_by_side
-        return (
-            f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
-        )
+        """Return the key of texts that share statistics, where these differ by side and system."""
+        return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}"
 
     def _build(self, text: str, side: str, index: int) -> Text:
-        key = self._scope(side, index), text
+        key = self._scope(side, index) if self._metric.needs.differ_by_side else "", text
         if key not in self._raw:
             tokens, vectors_by_request = self._read[text]
             weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
@@ -133,7 +154,11 @@ class WindowTexts:
         return self._raw[key]
 
     def _text(self, text: str, side: str, index: int) -> CentredText:
-        scope = f"{id(self._batch[index])}\t{side}" if self._batch else self._scope(side, index)
+        scope = ""
+        if self._batch:
+            scope = f"{id(self._batch[index])}\t{side}"
+        elif self._metric.needs.differ_by_side:
+            scope = self._scope(side, index)
         if (scope, text) not in self._done:
             built = self._build(text, side, index)
             is_centred = self._metric.spec.centre.name != "none"
@@ -143,9 +168,7 @@ class WindowTexts:
         return self._done[scope, text]
 
     def _centre(self, built: Text, side: str, index: int) -> CentredText:
-        """Return a text with the mean that is subtracted from it, and the map that is applied to
-        it.
-        """
+        """Return a text with the mean that is subtracted from it, and its map."""
         mean = self._mean(side, index)
         vanished = _vanishes(built, mean, self._metric.spec.centre.name)
         return CentredText(built, mean, self._source_map(side, index), vanished)
@@ -163,9 +186,7 @@ class WindowTexts:
         return self._fitted[system, side]
 
     def _source_map(self, side: str, index: int) -> Tensor | None:
-        """Return the map that is applied to source vectors, which are on the reference side; None
-        for hypotheses.
-        """
+        """Return the map of source vectors, on the reference side; None for hypotheses."""
         metric, system = self._metric, self._rows[index].system
         if metric.needs.map_space is None or side == HYPOTHESES:
             return None
@@ -175,9 +196,7 @@ class WindowTexts:
         return self._fitted[system, "map"]
 
     def _batch_means(self) -> dict[int, dict[str, Tensor]]:
-        """Return for every segment the mean vectors, by side, of the batch of consecutive segments
-        that it is in.
-        """
+        """Return for every segment the mean vectors by side of its batch of segments."""
         centre = self._metric.spec.centre
         assert isinstance(centre, axes.BatchCentre)
         systems: dict[str, list[int]] = {}
@@ -204,6 +223,86 @@ class WindowTexts:
         return means_by_segment
 
 
+def build_points(
+    tokens: Tokens,
+    vectors: Tensor,
+    metric: TransportMetric,
+    weigh: Callable[[int], float] | None,
+    select: Callable[[Tokens], Units],
+) -> Text:
+    """Build the points of a text, not yet centred: its units, n-grams or sentences.
+
+    vectors [pieces, d]. The weight of a unit is the mean weight of its pieces; `weigh` returns the
+    weight of a piece, None stands for equal weights. `select` returns the units of the text.
+    """
+    spec = metric.spec
+    if all(tokens.special):
+        return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
+    units = select(tokens)
+    points, members = _means(vectors, units.groups), None
+    weights = (
+        [1.0] * len(units.groups)
+        if weigh is None
+        else [_weight(tokens, group, weigh) for group in units.groups]
+    )
+    if spec.units.specials == "targets":
+        weights = [
+            0.0 if special else weight
+            for weight, special in zip(weights, units.special, strict=True)
+        ]
+    flags = units.flags
+    unknown = metric.reader.encoder.unknown
+    if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
+        flags = (*flags, UNKNOWN)
+    if not any(weights):
+        weights = [0.0 if special else 1.0 for special in units.special]
+        flags = (*flags, NO_MASS)
+    if metric.request.pool == "barycentre":
+        points = _barycentre(points, weights, metric)
+    if spec.weights.name == "counts":
+        points, weights, members = merge_kinds(
+            unit_kinds(tokens, units.groups, metric.unknown), points, weights
+        )
+    epsilon = spec.epsilon
+    if (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon) and not spec.units.phrases:
+        points, weights, members = join_windows(points, weights, members, spec.units, epsilon)
+    if spec.units.bag != "words":
+        points, weights, members = add_sentences(tokens, units.groups, points, weights, spec.units)
+    return Text(points, weights, flags, False, tokens.truncated, units, members)
+
+
+def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
+    """Return the mean vector of each group of positions: [pieces, d] -> [units, d]."""
+    if any(len(group) > 1 for group in groups):
+        owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
+        members = vectors[torch.tensor([position for group in groups for position in group])]
+        sizes = torch.tensor([len(group) for group in groups], dtype=vectors.dtype)
+        return vectors.new_zeros(len(groups), vectors.shape[1]).index_add_(
+            0, owners, members
+        ) / sizes.unsqueeze(1)
+    first, last = groups[0][0], groups[-1][0]
+    if last - first == len(groups) - 1:  # nothing left out between: a view
+        return vectors[first : last + 1]
+    return vectors[torch.tensor([group[0] for group in groups])]
+
+
+def _barycentre(points: Tensor, weights: Sequence[float], metric: TransportMetric) -> Tensor:
+    """Return one float64 vector per unit from its layers: [n, layers * d] -> [n, d]."""
+    layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
+    layers = unit(layers) if metric.spec.normalise.layers else layers
+    mass = torch.tensor([weights], dtype=torch.float64)
+    return barycentre(
+        layers.unsqueeze(0),
+        mass,
+        torch.ones_like(mass, dtype=torch.bool),
+        start=metric.spec.layers.start,
+    )[0]
+
+
+def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float]) -> float:
+    return sum(weigh(tokens.ids[position]) for position in group) / len(group)
+
+
 def _mean_of(texts: Sequence[Text]) -> Tensor:
     vectors = [text.vectors for text in texts if not text.empty]
     return torch.cat(vectors).double().mean(0) if vectors else torch.zeros(1, dtype=torch.float64)
@@ -220,9 +319,7 @@ def _vanishes(text: Text, mean: Tensor | None, centre: str) -> bool:
 
 
 def make_origin(like: CentredText) -> CentredText:
-    """Return a text with one unit at the origin, which replaces an empty text where vectors have no
-    fixed length.
-    """
+    """Return one unit at the origin, for an empty text where vectors have no fixed length."""
     return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
@@ -232,12 +329,13 @@ def round_up(units: int, step: int = STEP) -> int:
 
 
 def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> Cloud:
-    """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks; n is a
-    multiple of `step`.
+    """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks.
 
-    All is float64, except vectors for inner products: the float32 of the encoder is kept there.
+    n is a multiple of `step`. All is float64, except vectors for inner products: the float32 of the
+    encoder is kept there.
     """
-    longest, width = round_up(max(map(len, texts)), step), texts[0].text.vectors.shape[1]
+    sizes = [len(text.text.weights) for text in texts]
+    longest, width = round_up(max(sizes), step), texts[0].text.vectors.shape[1]
     use_float32 = (
         not spec.ground.distance
         and spec.centre.name == "none"
@@ -249,8 +347,7 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
     for k, centred in enumerate(texts):
         points, source_map = centred.text.vectors, centred.source_map
         vectors[k, : len(points)] = points if source_map is None else points.double() @ source_map
-    lengths = torch.tensor([len(text) for text in texts])
-    present = torch.arange(longest) < lengths.unsqueeze(1)
+    present = torch.arange(longest) < torch.tensor(sizes).unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     weights[present] = torch.tensor(
         [weight for text in texts for weight in text.text.weights], dtype=torch.float64
@@ -272,12 +369,11 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
 
 
 def _names(texts: Sequence[CentredText], vectors: Tensor) -> Tensor:
-    """Return a number per string for units that have no vector, ignoring case; 0 for all other
-    units [b, n].
-    """
+    """Return a number per string for units without a vector, ignoring case; else 0 [b, n]."""
     names = torch.zeros(vectors.shape[:2], dtype=torch.int64)
     for k, centred in enumerate(texts):
-        blank = torch.nonzero((vectors[k, : len(centred)] == 0).all(-1)).flatten().tolist()
+        size = len(centred.text.weights)
+        blank = torch.nonzero((vectors[k, :size] == 0).all(-1)).flatten().tolist()
         labels = centred.text.labels if blank else ()
         for place in blank:
             if labels[place]:
@@ -305,9 +401,7 @@ def _centre(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud
 
 
 def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
-    """Return one mean for all texts [d], or one per text [b, d], 0 for a text at the origin
-    (`make_origin`).
-    """
+    """Return one mean for all texts [d], or one per text [b, d]; 0 for a text at the origin."""
     if means[0] is not None and all(mean is means[0] for mean in means):
         return means[0]
     nothing = raw.vectors.new_zeros(raw.vectors.shape[2])
@@ -315,12 +409,11 @@ def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
 
 
 def batch_pairs(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Yield the pairs in batches of one padded shape, so that the score of a pair never depends on
-    its neighbours.
-    """
+    """Yield pairs in batches of one padded shape: no score depends on the neighbours of a pair."""
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:
-        shapes.setdefault((round_up(len(pair[0])), round_up(len(pair[1]))), []).append(pair)
+        rows, columns = (round_up(len(side.text.weights)) for side in pair)
+        shapes.setdefault((rows, columns), []).append(pair)
     for shape, members in sorted(shapes.items(), key=lambda item: item[0]):
         size = max(PAIR_NUMBERS // (max(shape) * members[0][0].text.vectors.shape[1]), 1)
         yield from (members[start : start + size] for start in range(0, len(members), size))

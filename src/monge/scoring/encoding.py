@@ -1,22 +1,24 @@
-"""The encoding pass that the metrics of a run share: each distinct text of a window is encoded once
-for all metrics.
-"""
+"""How texts become pieces and vectors: the encoding pass that the metrics of a run share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from torch import Tensor
 
-from monge.encoders.batching import EncodingCounters, Vectors
-from monge.encoders.protocol import Request
+from monge.encoders.batching import MEMORY_BYTES, EncodingCounters, Memory, Vectors
+from monge.encoders.protocol import Encoder, Request
+from monge.errors import InvalidSetting
 from monge.scoring.windows import distinct
+from monge.text.overlong import fit_length
 from monge.types import Segment, Tokens
 
 if TYPE_CHECKING:
     from monge.cache import Store
-    from monge.scoring.reader import Reader
     from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Pieces
 
@@ -26,10 +28,56 @@ CACHED_CHARACTERS = 1 << 16
 scoring are tokenised once. Pieces take about 50 bytes per character."""
 
 
-class Encoding:
-    """Pieces and vectors of texts, for every reader of some metrics; vectors of recent texts are
-    cached.
+@dataclass(frozen=True)
+class Reader:
+    """How texts are tokenised: an encoder, a prefix, a length, and the handling of longer texts."""
 
+    encoder: Encoder
+    prefix: str
+    longest: int
+    overlong: str
+
+    def __post_init__(self) -> None:
+        """Raise where special pieces and the prefix leave no piece for a text."""
+        if self.longest == self.encoder.longest and not self.prefix:
+            return
+        (tokens,) = self.encoder.tokenise(["a"], prefix=self.prefix)
+        overhead = sum(tokens.special)
+        if self.longest <= overhead:
+            occupants = (
+                "special pieces and the prefix take" if self.prefix else "special pieces take"
+            )
+            raise InvalidSetting(
+                f"encoder.max_length={self.longest} leaves no piece of a text: {occupants} "
+                f"{overhead} with "
+                f"{self.encoder.name}; give {overhead + 1} or more"
+            )
+
+    @cached_property
+    def refuses(self) -> bool:
+        """Whether some texts are errors: texts that are too long, or words without a vector."""
+        return self.overlong == "error" or getattr(self.encoder, "policy", "") == "error"
+
+    @cached_property
+    def key(self) -> str:
+        """The key of the pieces of a text: tokenizer, length, overlong rule and prefix."""
+        tokenizer, prefix = self.encoder.tokenizer_digest[:8], quote(self.prefix, safe="")
+        return f"{tokenizer}/{self.longest}/{self.overlong}/{prefix}"
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """Return the pieces of each text, as the encoder gets them."""
+        read = self.encoder.tokenise(texts, prefix=self.prefix)
+        return [
+            fit_length(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…")
+            if len(tokens.ids) > self.longest else tokens
+            for tokens in read
+        ]  # fmt: skip
+
+
+class Encoding:
+    """Pieces and vectors of texts, for every reader of some metrics; recent vectors are cached.
+
+    Each distinct text of a window is encoded once for all metrics.
     `cache_size` is the number of characters of texts whose pieces are cached too.
     """
 
@@ -44,8 +92,15 @@ class Encoding:
             reader_requests = requests.setdefault(metric.reader, [])
             if metric.request not in reader_requests:
                 reader_requests.append(metric.request)
+        self.counters = EncodingCounters()
         self._vectors = {
-            reader: Vectors(reader.encoder, reader_requests, longest=reader.longest, store=store)
+            reader: Vectors(
+                reader.encoder,
+                reader_requests,
+                longest=reader.longest,
+                store=store,
+                counters=self.counters,
+            )
             for reader, reader_requests in requests.items()
         }
         self._cache_size = cache_size
@@ -75,9 +130,7 @@ class Encoding:
     def read(
         self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None
     ) -> Read:
-        """Return pieces and vectors of distinct texts; `pieces` has their pieces where they have
-        been cut already.
-        """
+        """Return pieces and vectors of distinct texts; `pieces` are those cut before, if any."""
         tokens = self.cut(texts, reader) if pieces is None else [pieces[text] for text in texts]
         vectors = self._vectors[reader].of(tokens)
         return dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
@@ -85,15 +138,4 @@ class Encoding:
     def forget(self) -> None:
         """Release the vectors of all texts."""
         for vectors in self._vectors.values():
-            vectors.forget()
-
-    @property
-    def counters(self) -> EncodingCounters:
-        """The work done so far, summed over all readers."""
-        counters = [vectors.counters for vectors in self._vectors.values()]
-        return EncodingCounters(
-            *(
-                sum(getattr(counter, name) for counter in counters)
-                for name in ("texts", "encoded", "pieces")
-            )
-        )
+            vectors.memory = Memory(MEMORY_BYTES)

@@ -10,10 +10,9 @@ import numpy as np
 
 from monge.errors import DataError
 from monge.metrics.axes import Centre, Idf, Uniform
-from monge.scoring.clouds import Pair, WindowTexts, batch_pairs, pad_texts
+from monge.scoring.clouds import Pair, Text, WindowTexts, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
 from monge.scoring.measure import finish_parts, score_clouds, solve_batch
-from monge.scoring.points import Text
 from monge.scoring.text_checks import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
 from monge.text.scripts import likely_language, main_script
@@ -63,7 +62,7 @@ def explain_segment(
         metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]}
     )
     texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
-    pair = texts.hypothesis(0), texts.references(0)[0]
+    pair = texts.hypotheses[0], texts.references[0][0]
     for side, centred in zip(("hypothesis", "reference"), pair, strict=True):
         if centred.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
@@ -97,7 +96,7 @@ def iter_plans(
     texts = WindowTexts(window, metric, stats)
     pairs: dict[Pair, list[int]] = {}
     for place in range(len(window.rows)):
-        pair = texts.hypothesis(place), texts.references(place)[0]
+        pair = texts.hypotheses[place], texts.references[place][0]
         if not pair[0].text.empty and not pair[1].text.empty:
             pairs.setdefault(pair, []).append(place)
     for members in batch_pairs(pairs):

@@ -20,10 +20,8 @@ import torch
 from monge.encoders.numerics import own_numerics
 from monge.errors import DataError
 from monge.metrics.axes import Idf
-from monge.scoring.clouds import HYPOTHESES, REFERENCES
-from monge.scoring.encoding import Encoding, Read
-from monge.scoring.points import build_points
-from monge.scoring.reader import Reader
+from monge.scoring.clouds import HYPOTHESES, REFERENCES, build_points
+from monge.scoring.encoding import Encoding, Read, Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import SOURCE

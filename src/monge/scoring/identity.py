@@ -91,18 +91,7 @@ class Identity:
                      sorted(self.statistics.items())))  # fmt: skip
 
     def sign(self, references: str = "1") -> Signature:
-        """Return the signature, written once; `references` is how many references a segment has, or
-        `var`.
-        """
-        if references not in self._signatures:
-            self._signatures[references] = self._write_signature(references)
-        return self._signatures[references]
-
-    @cached_property
-    def _signatures(self) -> dict[str, Signature]:
-        return {}
-
-    def _write_signature(self, references: str) -> Signature:
+        """Return the signature; `references` is how many references a segment has, or `var`."""
         short = {kind: shorten_digest(digest) for kind, digest in self.statistics.items()}
         return sign(
             self.metric,

@@ -15,14 +15,15 @@ from monge.errors import UsageError
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.rules import Bounds
 from monge.metrics.signature import sign_lexical
-from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
+from monge.scoring.result_buffer import count_flags
+from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem
 from monge.text import lexical
 from monge.types import Array, CorpusStats, Explanation, Pooled, Result, Segment, Signature
 from monge.types.exact import mean
 from monge.types.text import is_blank
 
 if TYPE_CHECKING:
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Reader
     from monge.scoring.windows import Window
 
 WHOLE_CORPUS = ("cider",)

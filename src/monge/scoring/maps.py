@@ -11,8 +11,8 @@ import torch
 
 from monge.errors import DataError, UsageError
 from monge.metrics.axes import Remap
+from monge.scoring.clouds import build_points
 from monge.scoring.encoding import Encoding
-from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
 from monge.text.idf import text_key
 from monge.text.select import select

@@ -21,15 +21,15 @@ from monge.scoring.clouds import (
     STEP,
     CentredText,
     Pair,
+    Text,
     WindowTexts,
     batch_pairs,
     make_origin,
     pad_texts,
 )
 from monge.scoring.fluency import add_fluency
-from monge.scoring.points import Text
+from monge.transport.grounds import exchange_sides
 from monge.transport.phrases import phrases
-from monge.transport.problem import exchange_sides
 from monge.types import Array, Cloud, PairBatch, Segment
 from monge.types.transport import PRECISION, RECALL, Parts
 
@@ -41,9 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WindowParts:
-    """The raw parts [n] of the segments of a window, the winning references [n], and the texts they
-    are made of.
-    """
+    """The raw parts [n] of a window's segments, the winning references [n], and the texts."""
 
     parts: Parts
     winners: Tensor
@@ -51,18 +49,16 @@ class WindowParts:
 
 
 def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> WindowParts:
-    """Return the parts of segments before fluency and scale, with gradients where vectors have
-    them.
-    """
+    """Return the parts of segments before fluency and scale; gradients flow to the vectors."""
     texts = WindowTexts(window, metric, stats)
     pairs: list[Pair] = []
     places: list[int] = []
     counts: list[int] = []
     for k, row in enumerate(window.rows):
-        references = texts.references(k)
-        pairs += [(texts.hypothesis(k), references[place]) for place in row.worded_references]
-        places += row.worded_references
-        counts.append(len(row.worded_references))
+        worded = row.worded_references
+        pairs += [(texts.hypotheses[k], texts.references[k][place]) for place in worded]
+        places += worded
+        counts.append(len(worded))
     parts, winners = combine_references(
         score_pairs(pairs, metric), counts, metric.spec, metric.raw.higher_is_better
     )
@@ -100,8 +96,7 @@ def _describe_bad_number(value: str, row: Segment, metric: TransportMetric) -> B
 def combine_references(
     parts: Mapping[str, Tensor], counts: Sequence[int], spec: MetricSpec, higher_is_better: bool
 ) -> tuple[Parts, Tensor]:
-    """Return the parts of every segment from its parts against each reference, and the reference
-    that won.
+    """Return the parts of every segment from those of its references, and the one that won.
 
     parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many pairs each
     segment has. max: the reference with the best score, taken whole; max-each: the best of each
@@ -111,9 +106,8 @@ def combine_references(
     rule, sizes = spec.references.name, torch.tensor(counts)
     starts = sizes.cumsum(0) - sizes
     if rule == "mean":
-        return {name: _means(values, sizes) for name, values in parts.items()}, torch.full_like(
-            sizes, -1
-        )
+        means = {name: _means(values, sizes) for name, values in parts.items()}
+        return means, torch.full_like(sizes, -1)
     if rule == "first" or max(counts) == 1:
         return {name: values[starts] for name, values in parts.items()}, torch.zeros_like(sizes)
     winners = _best_places(parts["score"], counts, higher_is_better)
@@ -145,12 +139,11 @@ def _best_places(values: Tensor, counts: Sequence[int], higher_is_better: bool) 
 
 
 def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
-    """Return the parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so
-    they are equal.
+    """Return the parts of every pair of texts, name -> [pairs].
 
-    A pair with one empty text has the declared worst value, a pair of two empty texts the best;
-    where no worst value is declared, one unit at the origin stands for the empty text. Gradients
-    flow to vectors that have them.
+    Equal pairs are measured once, so that they are equal. A pair with one empty text has the
+    declared worst value, a pair of two empty texts the best; where no worst value is declared, one
+    unit at the origin stands for the empty text. Gradients flow to vectors that have them.
     """
     index = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
     solvable: dict[Pair, int] = {}
@@ -166,22 +159,16 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
             without_words[place] = empty
         else:
             solvable[pair] = place
-    own = (
-        compare_with_self(solvable, metric.spec) if metric.spec.readout.compares_with_self else None
-    )
+    spec = metric.spec
+    own = compare_with_self(solvable, spec) if spec.readout.compares_with_self else None
     parts: Parts = {}
     for batch in batch_pairs(solvable):
         places = torch.tensor([solvable[pair] for pair in batch])
-        solved, own_of_sides = (
-            solve_batch(batch, metric.spec),
-            None if own is None else own.of_sides(batch),
-        )
-        for name, values in metric.spec.readout.parts(
-            solved, metric.spec.transport, own_of_sides
-        ).items():
-            parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[places] = (
-                values.double()
-            )
+        own_of_sides = None if own is None else own.of_sides(batch)
+        batch_parts = spec.readout.parts(solve_batch(batch, spec), spec.transport, own_of_sides)
+        for name, values in batch_parts.items():
+            column = parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))
+            column[places] = values.double()
     if without_words:
         for name in parts or dict.fromkeys(part_names(metric.spec)):
             values = parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))
@@ -192,9 +179,7 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
 
 
 def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> float:
-    """Return a part of a pair with an empty text; no mass is moved where one is empty, all of it
-    where both are.
-    """
+    """Return a part of a pair with an empty text: no mass moves, or all where both are empty."""
     if name == "mass":
         return 1.0 if both else 0.0
     value = metric.raw.best if both else metric.raw.worst
@@ -246,10 +231,8 @@ def score_clouds(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> tupl
     """Return the plans of a batch of pairs and the parts [b] of their scores."""
     own = None
     if spec.readout.compares_with_self:
-        settings, compare = (
-            (spec.ground, spec.transport, spec.epsilon),
-            spec.readout.compare_with_self,
-        )
+        settings = spec.ground, spec.transport, spec.epsilon
+        compare = spec.readout.compare_with_self
         own = compare(hypotheses, *settings), compare(references, *settings)
     batch = solve_pairs(hypotheses, references, spec)
     return batch, spec.readout.parts(batch, spec.transport, own)
@@ -259,9 +242,8 @@ def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairB
     """Return the plans of a batch of pairs under a spec."""
     epsilon = spec.epsilon
     problem = spec.ground.problem(hypotheses, references, epsilon)
-    if (
-        spec.units.ngram != 1 and spec.units.phrases
-    ):  # the weights of its own side average in each direction; the plans are one-sided
+    if spec.units.ngram != 1 and spec.units.phrases:
+        # the weights of its own side average in each direction; the plans are one-sided
         backward = exchange_sides(phrases(exchange_sides(problem), spec.units.ngram))
         problems = {PRECISION: phrases(problem, spec.units.ngram), RECALL: backward}
         plans = {
@@ -278,18 +260,15 @@ def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairB
         return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans)
     sides = (hypotheses, references), (hypotheses, hypotheses), (references, references)
     costs = [spec.ground.problem(*pair, epsilon).cost.amax((1, 2)) for pair in sides]
-    excess = torch.stack(costs).amax(
-        0
-    )  # pyemd: a unit of unmatched mass costs as much as the largest cost [b]
+    # pyemd: a unit of unmatched mass costs as much as the largest cost [b]
+    excess = torch.stack(costs).amax(0)
     plans = spec.transport.solve(problem, excess)
     unmatched = (problem.hypothesis.sum(1) - problem.reference.sum(1)).abs() * excess
     return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans, unmatched)
 
 
 def part_names(spec: MetricSpec) -> list[str]:
-    """Return the names of the parts that a spec gives, by measuring a unit vector against
-    itself.
-    """
+    """Return the names of a spec's parts, by measuring a unit vector against itself."""
     plain = replace(spec, centre=axes.Centre("none"))
     cloud = pad_texts([CentredText(Text(torch.ones(1, 1), (1.0,)))], plain)
     return list(score_clouds(cloud, cloud, plain)[1])

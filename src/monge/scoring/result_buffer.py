@@ -1,12 +1,12 @@
-"""Buffers for the scores of a run, which spill to disk so that memory does not grow with the
-corpus.
-"""
+"""Buffers for the scores of a run: they spill to disk, so that memory does not grow."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from tempfile import SpooledTemporaryFile, gettempdir
 
 import numpy as np
 
@@ -14,42 +14,10 @@ from monge.errors import UsageError
 from monge.scoring.scorer import ScoreColumn, Scores
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, Array, Segment
+from monge.types.flags import TRUNCATED
 
-ROOM = 8 << 20  # bytes of a scratch file that stay in memory: a small run does not use the disk
+ROOM = 8 << 20  # bytes that stay in memory: a small run does not use the disk
 _INTEGERS = 4  # integers per row: position, winner, kind of flags, bytes of the identifier
-
-
-class Scratch:
-    """A temporary file for bytes that are appended and read back; it is deleted when it is
-    closed.
-    """
-
-    def __init__(self, room: int = ROOM) -> None:
-        self._file = tempfile.SpooledTemporaryFile(room)  # noqa: SIM115 - closed by `close`
-        self._end = 0
-
-    def append(self, data: bytes) -> int:
-        """Append bytes and return their position."""
-        start, self._end = self._end, self._end + len(data)
-        try:
-            self._file.seek(start)
-            self._file.write(data)
-        except OSError as error:
-            raise UsageError(
-                f"{tempfile.gettempdir()}: the scores of a long run are kept there until it ends, "
-                f"and it cannot be "
-                f"written ({error.strerror}); set TMPDIR to a directory with room"
-            ) from None
-        return start
-
-    def read(self, start: int, size: int) -> bytes:
-        """Return `size` bytes from a position on."""
-        self._file.seek(start)
-        return self._file.read(size)
-
-    def close(self) -> None:
-        """Close and delete the file."""
-        self._file.close()
 
 
 class Buffer:
@@ -58,7 +26,7 @@ class Buffer:
     `keyed`: also sum the keys of the pairs that have words on both sides (`ScoreColumn.texts`).
     """
 
-    def __init__(self, scratch: Scratch, *, keyed: bool = False) -> None:
+    def __init__(self, scratch: SpooledTemporaryFile[bytes], *, keyed: bool = False) -> None:
         self._scratch, self._keyed, self._texts = scratch, keyed, 0
         self._blocks: list[tuple[int, int, int]] = []  # start, bytes, rows
         self.rows = 0
@@ -94,7 +62,15 @@ class Buffer:
         data = (
             integers.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
         )
-        self._blocks.append((self._scratch.append(data), len(data), len(names)))
+        try:
+            start = self._scratch.seek(0, os.SEEK_END)
+            self._scratch.write(data)
+        except OSError as error:
+            raise UsageError(
+                f"{gettempdir()}: the scores of a long run are kept there until it ends, and it "
+                f"cannot be written ({error.strerror}); set TMPDIR to a directory with room"
+            ) from None
+        self._blocks.append((start, len(data), len(names)))
         self.rows += len(names)
 
     def column(self, system: str) -> ScoreColumn:
@@ -106,13 +82,16 @@ class Buffer:
         )
         ids: list[str] = []
         for start, size, rows in self._blocks:
-            data, block_rows = self._scratch.read(start, size), slice(len(ids), len(ids) + rows)
+            self._scratch.seek(start)
+            data, block_rows = self._scratch.read(size), slice(len(ids), len(ids) + rows)
             block = np.frombuffer(data, np.int64, rows * _INTEGERS).reshape(rows, _INTEGERS)
             numbers = np.frombuffer(data, np.float64, rows * width, block.nbytes).reshape(
                 rows, width
             )
             integers[block_rows], values[:, block_rows] = block[:, :-1], numbers.T
-            ids += _split_ids(data[block.nbytes + numbers.nbytes :], block[:, -1].tolist())
+            names = data[block.nbytes + numbers.nbytes :]
+            ends = pairwise(accumulate(block[:, -1].tolist(), initial=0))
+            ids += [names[low:high].decode("utf-8", "surrogatepass") for low, high in ends]
         order = np.argsort(integers[:, 0], kind="stable")
         for k in range(width):  # one by one: copies one row at a time, not all of them
             values[k] = values[k][order]
@@ -140,9 +119,8 @@ def _has_empty_text(flags: Sequence[str]) -> bool:
     return any(flag.startswith("empty-") for flag in flags)
 
 
-def _split_ids(data: bytes, lengths: Sequence[int]) -> Iterator[str]:
-    """Split concatenated identifiers by their lengths in bytes."""
-    ends = accumulate(lengths)
-    return (
-        data[e - n : e].decode("utf-8", "surrogatepass") for e, n in zip(ends, lengths, strict=True)
-    )
+def count_flags(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
+    """Count the truncated texts, and how often each flag was raised."""
+    counts = Counter(flag for segment_flags in flags for flag in segment_flags)
+    truncated = sum(count for flag, count in counts.items() if flag.startswith(f"{TRUNCATED}-"))
+    return {"truncated": truncated, "flagged": dict(sorted(counts.items()))}

@@ -1,29 +1,41 @@
-"""A whole run: scan the input, fit what is needed, score every window with every metric, and sign
-the results.
-"""
+"""A whole run: scan the input, fit statistics, score every window with every metric, and sign."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import closing
 from dataclasses import dataclass, replace
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, cast
 
 from monge.errors import BadSegment, DataError
 from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.replay import Expected, check_expected
-from monge.scoring.result_buffer import Buffer, Scratch, add_scores
-from monge.scoring.scan import FIRST_SEGMENTS, InputSummary, bind_side, scan_input
-from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem
+from monge.scoring.result_buffer import ROOM, Buffer, add_scores
+from monge.scoring.scorer import (
+    Corpora,
+    ScoreColumn,
+    Scorer,
+    Scores,
+    ScoreWindow,
+    StatsBySystem,
+)
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
-from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
+from monge.scoring.windows import (
+    FIRST_SEGMENTS,
+    SEGMENTS,
+    InputSummary,
+    Window,
+    bind_side,
+    cut_windows,
+    scan_input,
+    with_side,
+)
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
 
 if TYPE_CHECKING:
     from monge.cache import Store
     from monge.scoring.blend import BlendMetric
-    from monge.scoring.encoding import Encoding
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Encoding, Reader
     from monge.scoring.transport import TransportMetric
 
 
@@ -80,11 +92,11 @@ class ScoringRun:
         tolerant: bool = False,
     ) -> None:
         self._segments, self._corpora, self._store = segments, corpora, store
-        self._window, self._score_window, self._shard = window, score, shard
-        self._failed = FailedSegments(tolerant)
-        self.unknown_texts: list[
-            str
-        ] = []  # some texts that were flagged because a vocabulary lacks much of them
+        self._window, self._shard = window, shard
+        self._failures = FailedSegments(tolerant)
+        self.failed: Sequence[BadSegment] = self._failures.segments
+        # some texts that were flagged because a vocabulary lacks much of them
+        self.unknown_texts: list[str] = []
         fits = shard is None and corpora.stats is None and any(metric.fits for metric in metrics)
         first_texts = FirstTexts(segments) if fits else None
         try:
@@ -92,16 +104,20 @@ class ScoringRun:
         finally:
             if first_texts is not None:
                 first_texts.close()
-
-    @property
-    def failed(self) -> list[BadSegment]:
-        """The segments that could not be scored."""
-        return self._failed.segments
+        self._pass = WindowPass(
+            self._members,
+            self._segments,
+            self._encoding,
+            self._failures,
+            store,
+            window,
+            score,
+            None if shard is None else shard.windows,
+        )
+        self.cut: CutTexts = read_pieces if self._encoding is None else self._encoding.cut
 
     def _prepare(self, metrics: Sequence[Scorer], first_texts: FirstTexts | None) -> None:
-        """Scan the input, bind metrics to sides, and fit the statistics of the members that compare
-        vectors.
-        """
+        """Scan the input, bind metrics to sides, and fit statistics of texts and vectors."""
         if self._shard is not None:
             self.summary = self._shard.summary
         else:
@@ -123,12 +139,8 @@ class ScoringRun:
                 for j in vectors
                 if any(reader.refuses for reader in self._members[j].scorer.readers)
             ]
-            if (
-                self._shard is None
-                and strict
-                and self._leave_out_unreadable(strict)
-                and first_texts is not None
-            ):
+            must_read = self._shard is None and bool(strict)
+            if must_read and self._leave_out_unreadable(strict) and first_texts is not None:
                 first_texts.rescan(self._segments)
             self._fit(vectors, self._segments if first_texts is None else first_texts)
         if self._corpora.stats is not None:
@@ -136,10 +148,9 @@ class ScoringRun:
                 metric.check_stats(self._stats_of(k, self.summary.systems[0]))
 
     def _leave_out_unreadable(self, members: Sequence[int]) -> bool:
-        """Leave out texts that a reader refuses (too long, a word without a vector), before
-        anything is fitted.
+        """Leave out texts that a reader refuses, before anything is fitted.
 
-        Returns whether there are any.
+        Such a text is too long, or has a word without a vector. Returns whether there are any.
         """
         strict = dict.fromkeys(
             (reader, self._members[j].side)
@@ -152,7 +163,7 @@ class ScoringRun:
                 try:
                     reader.read([row.hypothesis, *with_side(row, side).references])
                 except DataError as error:
-                    self._failed.add(BadSegment(row.id, row.system, str(error)))
+                    self._failures.add(BadSegment(row.id, row.system, str(error)))
                     unreadable.add((row.system, row.id))
                     break
         if unreadable:
@@ -171,105 +182,84 @@ class ScoringRun:
         else:
             store = self._store if self._store is not None and self._store.vectors else None
             self._encoding = Encoding(metrics, store)
-            fitted = self._fit_statistics(metrics, segments, self._encoding)
+            if any(metric.takes_statistics for metric in metrics):
+                from monge.scoring.fit import fit_run
+
+                systems = self.summary.systems
+                fitted = fit_run(metrics, segments, systems, self._corpora, self._encoding)
+            else:
+                fitted = [
+                    dict.fromkeys(self.summary.systems, CorpusStats(metric.needs.reader))
+                    for metric in metrics
+                ]
         for j, stats in zip(vectors, fitted, strict=True):
             self._members[j] = replace(self._members[j], stats=stats)
-
-    def _fit_statistics(
-        self, metrics: Sequence[TransportMetric], segments: Iterable[Segment], encoding: Encoding
-    ) -> list[StatsBySystem]:
-        """Return for each metric the statistics of every system: none where no metric takes any."""
-        if not any(metric.takes_statistics for metric in metrics):
-            return [
-                dict.fromkeys(self.summary.systems, CorpusStats(metric.needs.reader))
-                for metric in metrics
-            ]
-        from monge.scoring.fit import fit_run
-
-        return fit_run(metrics, segments, self.summary.systems, self._corpora, encoding)
-
-    def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
-        """Return the pieces of texts, as a reader of this run cuts them."""
-        return reader.read(texts) if self._encoding is None else self._encoding.cut(texts, reader)
 
     def _stats_of(self, k: int, system: str) -> CorpusStats:
         """Return the statistics of a metric: those of its members, and ranges that were given."""
         of_members = {
             member.name: member.stats[system] for member in self._members if member.owner == k
         }
+        if len(of_members) == 1:
+            return next(iter(of_members.values()))
         return merge_member_stats(of_members, self._corpora.stats)
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:
-        """Return results system by system, metrics in the given order; what `expect` says must be
-        met.
-        """
+        """Return results system by system, metrics in order; what `expect` says must be met."""
         if expect is not None:
             self.check_replay(expect)
-        with closing(Scratch()) as scratch:
-            buffers = self._make_buffers(
-                scratch, keyed=[bool(member.name) for member in self._members]
-            )
-            for j, positions, rows, scores in self._window_pass.iter_scores(watch.progress):
+        with SpooledTemporaryFile(ROOM) as scratch:
+            keyed = [bool(member.name) for member in self._members]
+            buffers = self._make_buffers(scratch, keyed)
+            for j, positions, rows, scores in self._pass.iter_scores(watch.progress):
                 add_scores(buffers[j], positions, rows, scores)
-                self._remember_unknown(rows, scores)
+                if any(scores.flags):
+                    self._remember_unknown(rows, scores)
                 if watch.scored is not None and not self._members[j].name:
                     watch.scored(self._members[j].owner, rows, scores)
-            self._check_scored(
-                {
-                    system
-                    for of_member in buffers
-                    for system in of_member
-                    if not of_member[system].rows
-                }
-            )
-            work, fitted = self._finish_encoding(), self._corpora.stats is None
-            results = []
+            work, results = self._finish_encoding(), []
             for system in self.summary.systems:
+                if not all(of_member[system].rows for of_member in buffers):
+                    raise self._describe_unscored(system)
                 columns = [of_member[system].column(system) for of_member in buffers]
-                failed = [
-                    {"id": bad.id, "why": bad.why}
-                    for bad in self._failed.segments
-                    if bad.system == system
-                ]
-                for k, metric in enumerate(self.metrics):
-                    own = {
-                        member.name: columns[j]
-                        for j, member in enumerate(self._members)
-                        if member.owner == k
-                    }
-                    result = metric.result(own, self._stats_of(k, system))
-                    run = {**result.run, "failed": failed} if failed else result.run
-                    results.append(replace(result, work=work, run=run))
-                    if expect is not None:
-                        check_expected(metric.name, expect[k], result.signature, fitted=fitted)
-            return results
+                results += self._system_results(system, columns, work)
+        if expect is not None:
+            fitted = self._corpora.stats is None
+            for k, result in enumerate(results):
+                expected = expect[k % len(self.metrics)]
+                check_expected(result.metric, expected, result.signature, fitted=fitted)
+        return results
 
-    @property
-    def _window_pass(self) -> WindowPass:
-        return WindowPass(
-            self._members,
-            self._segments,
-            self._encoding,
-            self._failed,
-            self._store,
-            self._window,
-            self._score_window,
-            None if self._shard is None else self._shard.windows,
-        )
+    def _system_results(
+        self, system: str, columns: Sequence[ScoreColumn], work: Mapping[str, int]
+    ) -> list[Result]:
+        """Return the results of a system, one per metric, from the columns of all members."""
+        failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
+        results = []
+        for k, metric in enumerate(self.metrics):
+            own = {
+                member.name: columns[j]
+                for j, member in enumerate(self._members)
+                if member.owner == k
+            }
+            result = metric.result(own, self._stats_of(k, system))
+            run = {**result.run, "failed": failed} if failed else result.run
+            results.append(replace(result, work=work, run=run))
+        return results
 
-    def _make_buffers(self, scratch: Scratch, keyed: Sequence[bool]) -> list[dict[str, Buffer]]:
+    def _make_buffers(
+        self, scratch: SpooledTemporaryFile[bytes], keyed: Sequence[bool]
+    ) -> list[dict[str, Buffer]]:
         """Return an empty buffer per system for each member."""
         return [
             {system: Buffer(scratch, keyed=is_keyed) for system in self.summary.systems}
             for is_keyed in keyed
         ]
 
-    def _score_all(self, scratch: Scratch) -> list[dict[str, Buffer]]:
-        """Score everything; return a buffer per system for each member, with the keys of its
-        texts.
-        """
-        buffers = self._make_buffers(scratch, keyed=[True] * len(self._members))
-        for j, positions, rows, scores in self._window_pass.iter_scores():
+    def _score_all(self, scratch: SpooledTemporaryFile[bytes]) -> list[dict[str, Buffer]]:
+        """Score everything; return a keyed buffer per system for each member."""
+        buffers = self._make_buffers(scratch, [True] * len(self._members))
+        for j, positions, rows, scores in self._pass.iter_scores():
             add_scores(buffers[j], positions, rows, scores)
         return buffers
 
@@ -280,14 +270,11 @@ class ScoringRun:
             ):
                 self.unknown_texts += [row.hypothesis, *row.references]
 
-    def _check_scored(self, empty: Set[str]) -> None:
-        """Raise where every segment of a system was left out: it has no score."""
-        for system in self.summary.systems:
-            if system in empty:
-                why = next(
-                    (str(bad) for bad in self.failed if bad.system == system), "it has no segments"
-                )
-                raise DataError(f"{system or 'the run'}: no segment could be scored ({why})")
+    def _describe_unscored(self, system: str) -> DataError:
+        """Return the error for a system whose segments were all left out: it has no score."""
+        reasons = (str(bad) for bad in self.failed if bad.system == system)
+        why = next(reasons, "it has no segments")
+        return DataError(f"{system or 'the run'}: no segment could be scored ({why})")
 
     def iter_plans(
         self, k: int, rows: Sequence[Segment], encoding: Encoding | None = None
@@ -319,7 +306,7 @@ class ScoringRun:
         first system.
         """
         blend, system = cast("BlendMetric", self.metrics[0]), self.summary.systems[0]
-        with closing(Scratch()) as scratch:
+        with SpooledTemporaryFile(ROOM) as scratch:
             buffers = self._score_all(scratch)
             return blend.ranges(
                 {
@@ -338,7 +325,7 @@ class ScoringRun:
             if "" not in metric.members
         }
         ranges = {}
-        with closing(Scratch()) as scratch:
+        with SpooledTemporaryFile(ROOM) as scratch:
             buffers = self._score_all(scratch)
             for k, blend in blends.items():
                 places = {
@@ -373,6 +360,15 @@ class ScoringRun:
                 signature = metric.signed(self._stats_of(k, system))
                 if signature is not None:
                     check_expected(metric.name, expect[k], signature, fitted=fitted)
+
+
+CutTexts = Callable[[Sequence[str], "Reader"], Sequence[Tokens]]
+"""Returns the pieces of texts as a reader cuts them."""
+
+
+def read_pieces(texts: Sequence[str], reader: Reader) -> Sequence[Tokens]:
+    """Return the pieces of texts."""
+    return reader.read(texts)
 
 
 class RemainingSegments:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -13,10 +12,9 @@ import numpy.typing as npt
 from monge.metrics.presets import Spec
 from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
-from monge.types.flags import TRUNCATED
 
 if TYPE_CHECKING:
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Reader
     from monge.scoring.windows import Window
 
 StatsBySystem = Mapping[str, CorpusStats]
@@ -181,10 +179,3 @@ class Scorer(Protocol):
 
     def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
         """Explain the score of a segment; raise UsageError where the metric has no plan."""
-
-
-def count_flags(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
-    """Count the truncated texts, and how often each flag was raised."""
-    counts = Counter(flag for segment_flags in flags for flag in segment_flags)
-    truncated = sum(count for flag, count in counts.items() if flag.startswith(f"{TRUNCATED}-"))
-    return {"truncated": truncated, "flagged": dict(sorted(counts.items()))}

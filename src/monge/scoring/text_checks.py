@@ -7,52 +7,34 @@ This module does not import torch.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from monge.encoders.packaged import PACKAGED
-from monge.errors import DataError, Unsuited
+from monge.errors import DataError, Unsuited, Unused
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
-from monge.scoring.scan import warn_unused_references
-from monge.scoring.windows import SOURCE, with_side
+from monge.scoring.windows import REFERENCES, SOURCE, InputSummary, with_side
 from monge.text.language import guess_language
 from monge.text.scripts import likely_language, main_script, script_label, scripts_of
 from monge.text.unknown import MOSTLY, count_unknown
-from monge.types import Result, Segment, Tokens
+from monge.types import Result, Segment
 
 if TYPE_CHECKING:
-    from monge.scoring.reader import Reader
-    from monge.scoring.replay import Expected
-    from monge.scoring.run import ScoringRun, Watch
+    from monge.scoring.encoding import Reader
+    from monge.scoring.run import CutTexts
     from monge.scoring.scorer import Scorer
     from monge.scoring.transport import TransportMetric
 
 
-def watched(run: ScoringRun, expect: Expected | None, watch: Watch) -> list[Result]:
-    """Return the results of a run; check its texts before and after, and warn of metrics that do
-    not suit them.
+def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: CutTexts) -> None:
+    """Check the first segments of a run before they are scored.
+
+    Raises for texts that are mostly unknown to a model; warns of a script or language that a model
+    does not know, and of references that no metric uses. Each side is checked separately, since
+    source and hypothesis may be in two languages. `cut` returns the pieces of texts.
     """
-    check_first_segments(run.metrics, run.summary.first, run.cut)
-    if any(metric.against == SOURCE for metric in run.metrics):
-        warn_unused_references(run.metrics, run.summary.sides)
-    results = run.results(expect=expect, watch=watch)
-    if run.unknown_texts:
-        warn_unknown(run.metrics, results, run.unknown_texts)
-    return results
-
-
-def check_first_segments(
-    metrics: Sequence[Scorer],
-    rows: Sequence[Segment],
-    cut: Callable[[Sequence[str], Reader], Sequence[Tokens]],
-) -> None:
-    """Check the first segments of a run: raise for texts that are mostly unknown to a model, warn
-    of foreign scripts.
-
-    Each side is checked separately, since source and hypothesis may be in two languages. `cut`
-    returns the pieces of texts.
-    """
+    rows = summary.first
     readers_and_sides: dict[tuple[Reader, str], TransportMetric] = {}
     for metric in metrics:
         for member in (
@@ -64,9 +46,10 @@ def check_first_segments(
     warned: dict[str, None] = {}
     for (reader, side), member in readers_and_sides.items():
         texts = {"hypotheses": [row.hypothesis for row in rows]}
-        texts["sources" if side == SOURCE else side] = [
-            text for row in rows for text in with_side(row, side).references
-        ]
+        if side == SOURCE:
+            texts["sources"] = [row.source for row in rows if row.source is not None]
+        else:
+            texts[side] = [text for row in rows for text in row.references]
         distinct_texts = list(
             dict.fromkeys(text for side_texts in texts.values() for text in side_texts)
         )
@@ -93,7 +76,17 @@ def check_first_segments(
         if isinstance(metric.spec, LexicalSpec):
             warned |= dict.fromkeys(describe_unsuited_words(metric.spec, rows))
     for sentence in warned:
-        warnings.warn(sentence, Unsuited, stacklevel=4)
+        warnings.warn(sentence, Unsuited, stacklevel=3)
+    if REFERENCES in summary.sides and any(metric.against == SOURCE for metric in metrics):
+        _warn_unused_references(metrics)
+
+
+def _warn_unused_references(metrics: Sequence[Scorer]) -> None:
+    """Warn where references were given to metrics that compare with the source."""
+    names = dict.fromkeys(metric.name for metric in metrics if metric.against == SOURCE)
+    verb = "compares" if len(names) == 1 else "compare"
+    message = f"{', '.join(names)} {verb} with the source: the references were not used"
+    warnings.warn(message, Unused, stacklevel=4)
 
 
 def warn_unknown(
@@ -110,7 +103,7 @@ def warn_unknown(
             pieces, unknown = _sum_counts(runs, "pieces"), _sum_counts(runs, "unknown")
             if member.unknown is not None and unknown > MOSTLY * pieces:
                 warnings.warn(
-                    _describe_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=4
+                    _describe_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=3
                 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,16 +20,16 @@ from monge.metrics.axes import BatchCentre, Idf, Layers
 from monge.metrics.layers import layer_numbers, resolve_layers
 from monge.metrics.metric import MetricSpec
 from monge.metrics.rules import Bounds, bounds, check, raw_bounds
+from monge.scoring.encoding import Reader
 from monge.scoring.identity import Identity
 from monge.scoring.measure import finish_parts, measure
 from monge.scoring.needs import StatisticsNeeds
-from monge.scoring.reader import Reader
+from monge.scoring.result_buffer import count_flags
 from monge.scoring.scaling import ScoreScaling
-from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
+from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem
 from monge.text import stopwords
 from monge.text.unknown import count_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Signature
-from monge.types.exact import mean
 
 if TYPE_CHECKING:
     from monge.encoders.causal import CausalModel
@@ -192,10 +193,16 @@ class TransportMetric:
         self.scaling.check(stats)
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature:
-        """Return its signature with these statistics; `references` is how many references a segment
-        has, or `var`.
-        """
-        return self.identity_with(stats).sign(references)
+        """Return its signature with these statistics; a segment has `references`, or `var`."""
+        if self.takes_statistics:
+            return self.identity_with(stats).sign(references)
+        if references not in self._signatures:  # nothing else moves its scores: write it once
+            self._signatures[references] = self.identity.sign(references)
+        return self._signatures[references]
+
+    @cached_property
+    def _signatures(self) -> dict[str, Signature]:
+        return {}
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Score the segments of a window; `sums` are their numbers of words or pieces, and of
@@ -238,7 +245,7 @@ class TransportMetric:
         return Result(
             metric=self.name,
             system=column.system,
-            score=mean(segments),
+            score=fsum(segments) / len(segments),
             segments=segments,
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,

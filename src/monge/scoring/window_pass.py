@@ -17,8 +17,7 @@ from monge.types import Segment
 
 if TYPE_CHECKING:
     from monge.cache import Store
-    from monge.scoring.encoding import Encoding
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Encoding, Reader
     from monge.scoring.windows import Pieces
 
 ScoredRows = tuple[int, Sequence[int], Sequence[Segment], Scores]

@@ -1,18 +1,22 @@
-"""Windows: blocks of segments that share an encoding pass. This module does not import torch."""
+"""The segments of a run: one scan over them, and windows, blocks that share an encoding pass.
+
+This module does not import torch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from monge.errors import DataError
 from monge.text.select import select
 from monge.types import Segment, Tokens, Units
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Encoding, Read
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Encoding, Read, Reader
+    from monge.scoring.scorer import Scorer
     from monge.scoring.transport import TransportMetric
 
     Pieces = Mapping[Reader, Mapping[str, Tokens]]
@@ -26,7 +30,60 @@ FIRST, FULL = 1 << 14, 1 << 17
 few seconds' work.
 """
 
+FIRST_SEGMENTS = 64
+"""Segments at the beginning of a run whose texts are checked before anything is scored."""
+
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class InputSummary:
+    """Facts about the segments of a run, from one scan.
+
+    systems: their names in input order; sides: the sides that any segment has, each with the first
+    segment that lacks it, None where all have it; first: the first segments.
+    """
+
+    systems: Sequence[str]
+    sides: Mapping[str, Segment | None]
+    first: Sequence[Segment]
+
+
+def scan_input(segments: Iterable[Segment]) -> InputSummary:
+    """Go through the segments once."""
+    first: list[Segment] = []
+    systems: dict[str, None] = {}
+    present: set[str] = set()
+    lacking: dict[str, Segment] = {}
+    for row in segments:
+        systems[row.system] = None
+        if len(first) < FIRST_SEGMENTS:
+            first.append(row)
+        for side, has_side in (
+            (REFERENCES, bool(row.references)),
+            (SOURCE, row.source is not None),
+        ):
+            if has_side:
+                present.add(side)
+            else:
+                lacking.setdefault(side, row)
+    sides = {side: lacking.get(side) for side in (REFERENCES, SOURCE) if side in present}
+    return InputSummary(list(systems), sides, first)
+
+
+def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
+    """Bind the metric to its side, references or source, or to the other if its own is missing."""
+    side = metric.against if metric.against in sides else next(iter(sides), None)
+    if side is None:
+        raise DataError("there is nothing to compare with: no segment has a reference or a source")
+    lacking = sides[side]
+    if lacking is not None:
+        system = f" of {lacking.system}" if lacking.system else ""
+        raise DataError(
+            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, "
+            "others have; every segment needs it"
+        )
+    return metric if side == metric.against else metric.with_side(side)
 
 
 class Window:

@@ -33,8 +33,7 @@ from monge.server.request_batches import FEW, SmallRequest, answer_requests
 
 if TYPE_CHECKING:
     from monge.encoders.protocol import Request
-    from monge.scoring.encoding import Encoding, Read
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Encoding, Read, Reader
     from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, cast
 from monge import api
 from monge.errors import MongeError
 from monge.metrics.labels import labels
-from monge.scoring.run import ScoringRun, ShardContext, Watch
-from monge.scoring.scan import scan_input
+from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scorer import Scores
-from monge.scoring.text_checks import watched
-from monge.scoring.windows import REFERENCES, Window, distinct
+from monge.scoring.text_checks import check_first_segments, warn_unknown
+from monge.scoring.windows import REFERENCES, Window, distinct, scan_input
 from monge.types import CorpusStats, Result, Segment
 
 if TYPE_CHECKING:
@@ -126,7 +125,10 @@ def _answer(
             score=lambda metrics, stats, window: list(scores),
             shard=shard,
         )
-        results = watched(run, None, Watch())
+        check_first_segments(run.metrics, run.summary, run.cut)
+        results = run.results()
+        if run.unknown_texts:
+            warn_unknown(run.metrics, results, run.unknown_texts)
         names = labels((metric.name, metric.asked) for metric in request.metrics)
         return request.answer(
             [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]

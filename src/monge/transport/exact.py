@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from monge.errors import InvalidProblem
-from monge.transport.problem import check_problem
+from monge.transport.grounds import check_problem
 from monge.types import Array, Problem, TransportPlan
 
 NO_FLOW = 1e-12  # what the solver leaves of an empty flow

@@ -1,17 +1,18 @@
-"""Grounds: the cost of turning one vector into another. Each ground is one object with its formula
-and its range.
+"""Grounds: the cost of turning one vector into another, and the problems that they pose.
 
-For similarities (cosine, dot, dot2) cost = 1 - similarity; for distances (euclidean, sqeuclidean,
-manhattan) similarity = -cost. The sign of every formula downstream rests on this one line. Torch is
-imported when a formula runs, so that a metric can be described without it.
+Each ground is one object with its formula and its range. For similarities (cosine, dot, dot2) cost
+= 1 - similarity; for distances (euclidean, sqeuclidean, manhattan) similarity = -cost. The sign of
+every formula downstream rests on this one line. Torch is imported when a formula runs, so that a
+metric can be described without it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
+from monge.errors import InvalidProblem
 from monge.types import Problem
 from monge.types.settings import SWITCH, Choice, setting
 
@@ -67,8 +68,6 @@ class Ground(Choice):
         Weights become masses: w / (sum w + epsilon). A word that has no vector is at distance 0
         from itself.
         """
-        from monge.transport.problem import check_finite, masses
-
         present = hypothesis.present.unsqueeze(2) & reference.present.unsqueeze(1)
         values = self.compare(
             hypothesis.vectors, reference.vectors, hypothesis.weights.dtype
@@ -190,6 +189,46 @@ class Manhattan(Ground):
         import torch
 
         return torch.cdist(x, y, p=1.0)
+
+
+def masses(cloud: Cloud, epsilon: float = 0.0) -> Tensor:
+    """Return the weights of the present units divided by (their sum + epsilon): [b, n]."""
+    weights = cloud.weights.where(cloud.present, 0.0)
+    total = weights.sum(1, keepdim=True)
+    check_finite(total, "weights")
+    if not float(weights.detach().min()) >= 0:
+        raise InvalidProblem("a transport problem has negative weights")
+    if not float(total.detach().min()) > 0:
+        raise InvalidProblem("a transport problem has no mass")
+    return weights / (total + epsilon)
+
+
+def check_problem(problem: Problem) -> None:
+    """Raise InvalidProblem where an entry is NaN or infinite, or a mass is negative or missing."""
+    check_finite(problem.cost, "costs")
+    for side, mass in (("hypothesis", problem.hypothesis), ("reference", problem.reference)):
+        check_finite(mass, f"{side} masses")
+        if bool((mass < 0).any()):
+            raise InvalidProblem(f"a transport problem has {side} masses that are negative")
+        if bool((mass.sum(1) <= 0).any()):
+            raise InvalidProblem(f"a transport problem has no {side} mass")
+
+
+def check_finite(values: Tensor, name: str) -> None:
+    """Raise InvalidProblem where an entry is NaN or infinite; a finite sum proves there is none."""
+    if not isfinite(float(values.detach().sum())) and not bool(values.isfinite().all()):
+        raise InvalidProblem(f"a transport problem has {name} that are NaN or infinite")
+
+
+def exchange_sides(problem: Problem) -> Problem:
+    """Return the same problem with hypothesis and reference exchanged."""
+    return Problem(
+        cost=problem.cost.transpose(1, 2),
+        similarity=problem.similarity.transpose(1, 2),
+        hypothesis=problem.reference,
+        reference=problem.hypothesis,
+        present=problem.present.transpose(1, 2),
+    )
 
 
 def _lengths(vectors: Tensor) -> Tensor:

@@ -70,32 +70,6 @@ def divergence(marginal: Tensor, target: Tensor) -> Tensor:
     return (_xlogx(marginal) - marginal * log_target - marginal + target).sum(1)
 
 
-def f_alpha(precision: Tensor, recall: Tensor, alpha: float = 0.5) -> Tensor:
-    """Return PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller of the
-    two.
-
-    alpha = .5 is the harmonic mean, alpha -> 1 is recall.
-    """
-    both = (precision > 0) & (recall > 0)
-    divisor = torch.where(
-        both, alpha * precision + (1 - alpha) * recall, torch.ones_like(precision)
-    )
-    return torch.where(both, precision * recall / divisor, torch.minimum(precision, recall))
-
-
-def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor) -> Tensor:
-    """Return value / sqrt(own_hypothesis * own_reference); 0 where a text has no similarity to
-    itself.
-    """
-    product = own_hypothesis * own_reference
-    good = (own_hypothesis > 0) & (own_reference > 0)
-    return torch.where(
-        good,
-        value / torch.where(good, product, torch.ones_like(product)).sqrt(),
-        torch.zeros_like(value),
-    )
-
-
 def _xlogx(values: Tensor) -> Tensor:
     """Return x ln x, and 0 where x is 0; its gradient there is 0 too, so that an entry without mass
     gets none.

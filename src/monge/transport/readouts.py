@@ -399,8 +399,6 @@ class SelfNormalised(Readout):
         self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None
     ) -> Parts:
         """Divide each value by those of both texts compared with themselves."""
-        from monge.transport.plan_values import self_normalised
-
         assert own is not None
         values = self.values(batch, transport)
         values = values if PLAN in values else with_f(values)
@@ -477,8 +475,6 @@ def larger_cost(values: Parts) -> Tensor:
 
 def with_f(values: Parts, alpha: float = 0.5) -> Parts:
     """Return precision, recall and their F; a single plan is worth the same in both directions."""
-    from monge.transport.plan_values import f_alpha
-
     value_of_plan = values.get(PLAN)
     precision, recall = (
         (values[PRECISION], values[RECALL])
@@ -490,6 +486,33 @@ def with_f(values: Parts, alpha: float = 0.5) -> Parts:
         RECALL: recall,
         "f1" if alpha == 0.5 else "f": f_alpha(precision, recall, alpha),
     }
+
+
+def f_alpha(precision: Tensor, recall: Tensor, alpha: float = 0.5) -> Tensor:
+    """Return PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller.
+
+    alpha = .5 is the harmonic mean, alpha -> 1 is recall.
+    """
+    import torch
+
+    both = (precision > 0) & (recall > 0)
+    divisor = torch.where(
+        both, alpha * precision + (1 - alpha) * recall, torch.ones_like(precision)
+    )
+    return torch.where(both, precision * recall / divisor, torch.minimum(precision, recall))
+
+
+def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor) -> Tensor:
+    """Return value / sqrt(own_hypothesis * own_reference); 0 where a text is not like itself."""
+    import torch
+
+    product = own_hypothesis * own_reference
+    good = (own_hypothesis > 0) & (own_reference > 0)
+    return torch.where(
+        good,
+        value / torch.where(good, product, torch.ones_like(product)).sqrt(),
+        torch.zeros_like(value),
+    )
 
 
 def with_headline(parts: Parts, headline: str) -> Parts:

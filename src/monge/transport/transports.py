@@ -78,8 +78,8 @@ class OneSided(Transport):
 
     def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Return the plan of the hypothesis and the plan of the reference."""
+        from monge.transport.grounds import exchange_sides
         from monge.transport.onesided import onesided
-        from monge.transport.problem import exchange_sides
 
         backward = onesided(exchange_sides(problem))
         return {

@@ -17,8 +17,7 @@ from monge.tuning.adapted_blocks import Blocks, Method
 
 if TYPE_CHECKING:
     from monge.encoders.protocol import Encoder, Request
-    from monge.scoring.encoding import Read
-    from monge.scoring.reader import Reader
+    from monge.scoring.encoding import Read, Reader
     from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 

@@ -19,7 +19,7 @@ from monge.cluster.run_folder import Folder, write_atomically
 from monge.datasets.parallel import read_parallel
 from monge.datasets.tables import read_table
 from monge.errors import DataError, MongeError, UsageError
-from monge.scoring.reader import Reader
+from monge.scoring.encoding import Reader
 
 OVERLONG = ("bertscore[weights=idf,encoder.overlong=error]",)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from monge.encoders import batching, memory
+from monge.encoders import batching
 from monge.encoders.batching import Vectors, make_batches, plan_slices
 from monge.encoders.protocol import Request
 from monge.encoders.transformer import open_encoder
@@ -90,7 +90,7 @@ def test_memory_is_bounded(encoder, monkeypatch):
     read = encoder.tokenise(sorted(set(texts(30))))
     one = sum(len(tokens.ids) for tokens in read) * 32 * 4
     monkeypatch.setattr(batching, "MEMORY_BYTES", one // 3)
-    monkeypatch.setattr(memory, "SLAB", one // 4 // 10)
+    monkeypatch.setattr(batching, "SLAB", one // 4 // 10)
     vectors = Vectors(encoder, [LAST], batch_pieces=32)
     first = vectors.of(read)
     again = vectors.of(read)

@@ -1,7 +1,7 @@
 import torch
 
-from monge.encoders import memory
-from monge.encoders.memory import Memory
+from monge.encoders import batching
+from monge.encoders.batching import Memory
 
 
 def group(*names, pieces=2, width=4):
@@ -26,7 +26,7 @@ def test_vectors_come_back_as_they_went_in():
 
 
 def test_the_slab_used_least_recently_goes_first(monkeypatch):
-    monkeypatch.setattr(memory, "SLAB", 20)  # two texts of 10 entries each
+    monkeypatch.setattr(batching, "SLAB", 20)  # two texts of 10 entries each
     store = Memory(3 * 20 * 4)
     for names in ((1, 2), (3,), (4,), (5, 6)):
         store.keep(group(*names))
@@ -37,7 +37,7 @@ def test_the_slab_used_least_recently_goes_first(monkeypatch):
 
 
 def test_slabs_stay_within_the_limit(monkeypatch):
-    monkeypatch.setattr(memory, "SLAB", 100)
+    monkeypatch.setattr(batching, "SLAB", 100)
     store = Memory(5000)
     for name in range(100):
         store.keep(group(name, pieces=1 + name % 7))
@@ -46,7 +46,7 @@ def test_slabs_stay_within_the_limit(monkeypatch):
 
 
 def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):
-    monkeypatch.setattr(memory, "SLAB", 20)
+    monkeypatch.setattr(batching, "SLAB", 20)
     store = Memory(2 * 20 * 4)
     store.keep(group(1, 2))
     store.keep(group(3))
@@ -57,7 +57,7 @@ def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):
 
 
 def test_vectors_in_use_outlive_the_memory(monkeypatch):
-    monkeypatch.setattr(memory, "SLAB", 10)
+    monkeypatch.setattr(batching, "SLAB", 10)
     store = Memory(10 * 4)
     first = store.keep(group(1))[(1,)][0]
     for name in range(2, 9):
@@ -67,8 +67,8 @@ def test_vectors_in_use_outlive_the_memory(monkeypatch):
 
 
 def test_many_small_texts_fill_a_slab(monkeypatch):
-    monkeypatch.setattr(memory, "SLAB", 1000)
-    monkeypatch.setattr(memory, "TEXTS", 20)
+    monkeypatch.setattr(batching, "SLAB", 1000)
+    monkeypatch.setattr(batching, "TEXTS", 20)
     store = Memory(5 * 4000)
     for name in range(500):
         store.keep(group(name))

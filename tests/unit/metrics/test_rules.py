@@ -19,8 +19,8 @@ from monge.metrics.presets import PRESETS, bounds_of, resolve
 from monge.metrics.rows import BERTSCORE, COSINE, RAW, UNIT
 from monge.metrics.rules import bounds, check
 from monge.scoring.measure import score_clouds
-from monge.transport.plan_values import mass, self_normalised, transported_similarity
-from monge.transport.readouts import lambert
+from monge.transport.plan_values import mass, transported_similarity
+from monge.transport.readouts import lambert, self_normalised
 from monge.transport.tempered import tempered
 from monge.types import Cloud
 

@@ -5,14 +5,14 @@ disk.
 import random
 import tempfile
 import tracemalloc
-from contextlib import closing
+from tempfile import SpooledTemporaryFile
 
 import numpy as np
 import pytest
 
 from monge.errors import UsageError
 from monge.scoring import result_buffer
-from monge.scoring.result_buffer import Buffer, Scratch
+from monge.scoring.result_buffer import Buffer
 from monge.scoring.scorer import Scores
 from monge.types import Segment
 
@@ -36,8 +36,8 @@ def blocks(count, seed, size=50):
 @pytest.mark.parametrize("count", [1, 49, 50, 51, 357])
 @pytest.mark.parametrize("room", [1, result_buffer.ROOM])
 def test_rows_come_back_in_input_order(count, room):
-    with closing(Scratch(room)) as scratch:
-        assert scratch.append(b"another run's") == 0
+    with SpooledTemporaryFile(room) as scratch:
+        scratch.write(b"another run's")
         both = [Buffer(scratch), Buffer(scratch)]
         every = [list(blocks(count, 1)), list(blocks(count, 2))]
         arriving = [(k, block) for k, some in enumerate(every) for block in some]
@@ -76,7 +76,7 @@ def score(parts):
 
 
 def test_parts_are_kept_by_name():
-    with closing(Scratch()) as scratch:
+    with SpooledTemporaryFile(result_buffer.ROOM) as scratch:
         buffer = Buffer(scratch)
         buffer.add([0], [Segment("a", "h")], score({"f1": 1.0, "score": 2.0}))
         buffer.add([1], [Segment("b", "h")], score({"score": 4.0, "f1": 3.0}))
@@ -84,7 +84,7 @@ def test_parts_are_kept_by_name():
 
 
 def test_memory_does_not_grow_with_the_rows():
-    with closing(Scratch(1 << 16)) as scratch:
+    with SpooledTemporaryFile(1 << 16) as scratch:
         buffer = Buffer(scratch)
         scores = Scores(
             {name: np.full(100, 0.5) for name in ("f1", "score")},
@@ -106,5 +106,8 @@ def test_memory_does_not_grow_with_the_rows():
 
 def test_a_scratch_file_that_cannot_be_written_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with closing(Scratch(4)) as scratch, pytest.raises(UsageError, match=r"gone: .* set TMPDIR"):
-        scratch.append(b"12345678")
+    with (
+        SpooledTemporaryFile(4) as scratch,
+        pytest.raises(UsageError, match=r"gone: .* set TMPDIR"),
+    ):
+        Buffer(scratch).add([0], [Segment("a", "h")], score({"score": 1.0}))

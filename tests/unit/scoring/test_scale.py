@@ -9,7 +9,7 @@ from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageErr
 from monge.metrics.baselines import find_published
 from monge.metrics.presets import PRESETS, resolve
 from monge.metrics.rules import bounds, in_unit, raw_bounds
-from monge.scoring.reader import Reader
+from monge.scoring.encoding import Reader
 from monge.scoring.transport import TransportMetric
 from monge.types import CorpusStats
 

@@ -10,8 +10,8 @@ from scipy.sparse import block_diag, coo_array, identity, kron, vstack
 
 from monge.errors import InvalidProblem
 from monge.transport.exact import exact, left_over
+from monge.transport.grounds import masses
 from monge.transport.plan_values import transported_cost
-from monge.transport.problem import masses
 from monge.types import Cloud, Problem
 
 COUNT, TOLERANCE = 1000, 1e-9

@@ -9,9 +9,9 @@ import torch
 from problems import between, problem, random_arrays
 
 from monge.errors import InvalidProblem, InvalidSetting
-from monge.transport import centring, plan_values
+from monge.transport import centring, plan_values, readouts
+from monge.transport.grounds import exchange_sides
 from monge.transport.pooling import power_means, unit
-from monge.transport.problem import exchange_sides
 from monge.types import Cloud, TransportPlan
 
 GENERATOR = np.random.default_rng(0)
@@ -196,7 +196,7 @@ P, R = (
 
 
 def test_harmonic_mean_and_its_negative_side():
-    found = plan_values.f_alpha(P, R).tolist()
+    found = readouts.f_alpha(P, R).tolist()
     assert found[0] == pytest.approx(2 * 0.9 * 0.5 / 1.4)
     assert found[1] == pytest.approx(0.5)
     assert found[2:] == pytest.approx([0.0, -0.2, -0.1, -0.4, 1.0])
@@ -204,10 +204,10 @@ def test_harmonic_mean_and_its_negative_side():
 
 @pytest.mark.parametrize("alpha", [0.0, 0.48, 0.7, 1.0])
 def test_balance(alpha):
-    found = plan_values.f_alpha(P[:1], R[:1], alpha).item()
+    found = readouts.f_alpha(P[:1], R[:1], alpha).item()
     assert found == pytest.approx(1 / (alpha / 0.5 + (1 - alpha) / 0.9))
-    assert plan_values.f_alpha(P[:1], R[:1], 0.0).item() == pytest.approx(0.9)
-    assert plan_values.f_alpha(P[:1], R[:1], 1.0).item() == pytest.approx(0.5)
+    assert readouts.f_alpha(P[:1], R[:1], 0.0).item() == pytest.approx(0.9)
+    assert readouts.f_alpha(P[:1], R[:1], 1.0).item() == pytest.approx(0.5)
 
 
 def test_f_grows_with_both_sides_across_zero():
@@ -215,13 +215,13 @@ def test_f_grows_with_both_sides_across_zero():
     line = torch.linspace(-1, 1, 401, dtype=torch.float64)
     for fixed in (-0.5, -0.01, 0.01, 0.5):
         for alpha in (0.2, 0.5, 0.9):
-            values = plan_values.f_alpha(line, torch.full_like(line, fixed), alpha)
+            values = readouts.f_alpha(line, torch.full_like(line, fixed), alpha)
             assert float((values[1:] - values[:-1]).min()) >= -1e-12
 
 
 def test_f_has_finite_gradients():
     leaves = [P.double().clone().requires_grad_(), R.double().clone().requires_grad_()]
-    plan_values.f_alpha(*leaves).sum().backward()
+    readouts.f_alpha(*leaves).sum().backward()
     assert all(bool(torch.isfinite(leaf.grad).all()) for leaf in leaves)
 
 
@@ -231,7 +231,7 @@ def test_self_normalised():
         torch.tensor([0.25, 0.0, -1.0]),
         torch.tensor([1.0, 1.0, -1.0]),
     )
-    assert plan_values.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
+    assert readouts.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
 
 
 def test_plan_readouts():
