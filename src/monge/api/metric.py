@@ -20,7 +20,7 @@ from monge.api.options import Options, check_options, check_stats
 from monge.cache import opened
 from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
-from monge.errors import DataError, Flagged, Unsuited, UsageError
+from monge.errors import BadSegment, DataError, Flagged, Unsuited, UsageError
 from monge.metrics.blend import BlendSpec
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
@@ -418,14 +418,14 @@ def score_segments(
     score: ScoreWindow | None = None,
     on_error: str = "fail",
 ) -> list[Result]:
-    """Score re-iterable segments with several metrics in one encoding pass: system by system,
-    metrics in order.
+    """Score segments with several metrics in one encoding pass: system by system, in order.
 
-    `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the
-    digests that a replay must meet, per metric; `cache` is a store of vectors and scores, or a
-    directory for one; `watch` has callbacks of progress; `score` scores a window elsewhere. Metrics
-    of the same name get different labels. A segment that cannot be scored ends the run, or with
-    `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
+    `segments` can be iterated again. `corpora` are statistics or texts to fit them from, other than
+    the segments; `expect` has the digests that a replay must meet, per metric; `cache` is a store
+    of vectors and scores, or a directory for one; `watch` has callbacks of progress; `score` scores
+    a window elsewhere. Metrics of the same name get different labels. A segment that cannot be
+    scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in
+    `run["failed"]`.
     """
     scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
     if any(scorer.idf_corpora for scorer in scorers):
@@ -441,18 +441,22 @@ def score_segments(
         results = run.results(expect=expect, watch=watch)
         if run.unknown_texts:
             warn_unknown(run.metrics, results, run.unknown_texts)
-    failed = run.failed
-    for bad in failed[:NAMED_FAILURES]:
-        warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
-    if len(failed) > NAMED_FAILURES:
-        more = len(failed) - NAMED_FAILURES
-        warnings.warn(
-            f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2
-        )
+    if run.failed:
+        _warn_failed(run.failed)
     if len(metrics) == 1:
         return results
     names = labels((metric.name, metric.asked) for metric in metrics)
     return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
+
+
+def _warn_failed(failed: Sequence[BadSegment]) -> None:
+    """Warn of segments that were left out, the first of them by name."""
+    for bad in failed[:NAMED_FAILURES]:
+        warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=3)
+    more = len(failed) - NAMED_FAILURES
+    if more > 0:
+        message = f"{more} more segments could not be scored and are left out"
+        warnings.warn(message, Flagged, stacklevel=3)
 
 
 def transported_segments(

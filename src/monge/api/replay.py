@@ -23,11 +23,10 @@ def replay(
     online: bool = False,
     settings: Sequence[str] = (),
 ) -> tuple[Metric, dict[str, str]]:
-    """Return the metric that a signature describes, and the statistics digests it must meet; raise
-    for other weights.
+    """Return the metric that a signature describes, and the statistics digests it must meet.
 
-    `settings` may only give what a signature cannot carry: a stopword file, the path of a language
-    model.
+    Raises where the weights are not those of the signature. `settings` may only give what a
+    signature cannot carry: a stopword file, the path of a language model.
     """
     parsed = parse(line)
     if isinstance(parsed.spec, LexicalSpec):
@@ -37,19 +36,12 @@ def replay(
                 f"{settings[0].partition('=')[0]!r}"
             )
         return bind(parsed.metric, parsed.spec), dict(parsed.stats)
-    unsupported = next(
-        (
-            setting
-            for setting in settings
-            if not setting.startswith(("units.stopwords=", "fluency.model="))
-        ),
-        None,
-    )
-    if unsupported is not None:
-        raise UsageError(
-            f"a signature says every setting: {unsupported!r} would compute something else; give "
-            f"-m and --set"
-        )
+    for setting in settings:
+        if not setting.startswith(("units.stopwords=", "fluency.model=")):
+            raise UsageError(
+                f"a signature says every setting: {setting!r} would compute something else; give "
+                "-m and --set"
+            )
     spec = parsed.spec.changed(settings)
     first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
     model_name = model if model != "auto" else first.encoder.model

@@ -68,9 +68,13 @@ def _frame_rows(table: Any, name: str) -> list[Any]:
 
 def check_texts(values: object, name: str) -> list[str]:
     """Return a list of texts after checking each."""
-    return [
-        check_text(text, f"{name}[{index}]") for index, text in enumerate(_to_list(values, name))
-    ]
+    texts = _to_list(values, name)
+    try:
+        "".join(texts).encode()  # all together, which is fast
+    except (TypeError, UnicodeEncodeError):
+        for index, text in enumerate(texts):
+            check_text(text, f"{name}[{index}]")
+    return texts
 
 
 def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
@@ -78,7 +82,7 @@ def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
     rows = _to_list(values, "references")
     nested = [not isinstance(row, str) for row in rows]
     if not any(nested):
-        return [(check_text(row, f"references[{index}]"),) for index, row in enumerate(rows)]
+        return [(text,) for text in check_texts(rows, "references")]
     for index, row in enumerate(rows):
         if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
             check_text(row, f"references[{index}]")

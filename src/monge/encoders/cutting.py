@@ -145,7 +145,8 @@ def _is_xlm_roberta(
     )
 
 
-_Rule = tuple[Mapping[str, str], Callable[[Tokenizer, Mapping[str, Any], Mapping[str, str]], bool]]
+_Check = Callable[[Tokenizer, Mapping[str, Any], Mapping[str, str]], bool]
+_Rule = tuple[Mapping[str, str], _Check]
 _RULES: Mapping[str, _Rule] = {
     "TokenizersBackend": ({}, _accept),
     "PreTrainedTokenizer": ({}, _accept),
@@ -186,28 +187,34 @@ def cutter_from_files(directory: Path, config: Mapping[str, Any]) -> Cutter | No
     ):
         return None
     settings = _read_settings(directory / "tokenizer_config.json")
-    pieces = (
-        {}
-        if "added_tokens_decoder" in settings
-        else _read_settings(directory / "special_tokens_map.json")
-    )
     kind = (
         settings.get("tokenizer_class")
         or config.get("tokenizer_class")
         or _CLASSES.get(str(config.get("model_type")))
     )
-    if (
-        any(name in settings for name in _OTHER_SETTINGS)
-        or str(kind).removesuffix("Fast") not in _RULES
-    ):
+    rule = _RULES.get(str(kind).removesuffix("Fast"))
+    if rule is None or any(name in settings for name in _OTHER_SETTINGS):
         return None
-    defaults, agrees = _RULES[str(kind).removesuffix("Fast")]
     try:
         backend = Tokenizer.from_file(str(directory / "tokenizer.json"))
-    except Exception:  # noqa: BLE001 - tokenizers raises nothing narrower; transformers will say what is wrong
+    # tokenizers raises nothing narrower; transformers will say what is wrong
+    except Exception:  # noqa: BLE001
         return None
     backend.no_truncation()
     backend.no_padding()
+    in_settings = "added_tokens_decoder" in settings
+    pieces = {} if in_settings else _read_settings(directory / "special_tokens_map.json")
+    return _make_cutter(backend, settings, pieces, *rule)
+
+
+def _make_cutter(
+    backend: Tokenizer,
+    settings: Mapping[str, Any],
+    pieces: Mapping[str, Any],
+    defaults: Mapping[str, str],
+    agrees: _Check,
+) -> Cutter | None:
+    """Return the cutter with its special pieces and limit; None where they are unusual."""
     merged = {**defaults, **settings, **pieces}
     special_tokens = {
         name: _token_text(merged[name]) for name in _SPECIAL_TOKENS if merged.get(name) is not None

@@ -16,6 +16,7 @@ nothing of its content is checked again here.
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from itertools import pairwise
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -79,17 +80,7 @@ def read(path: Path) -> tuple[Body, Cutter]:
     settings = read_settings(config)
     assert settings is not None
     places = _tensor_offsets(data, start + letters)
-    tensors = {}
-    for name, shape in tensor_shapes("bert", settings).items():
-        if name == WORDS:
-            continue
-        at = places[_stored_name(name)]
-        wide = len(shape) == 1 or name in _EMBEDDINGS
-        tensors[name] = (
-            _read_floats(data, at, shape)
-            if wide
-            else torch.from_numpy(_dequantise(_read_blocks(data, at, shape)))
-        )
+    tensors = _read_tensors(data, places, tensor_shapes("bert", settings))
     table = _read_blocks(data, places[_EMBEDDINGS[WORDS]], (vocabulary, hidden))
 
     def looked_up(ids: Tensor) -> Tensor:
@@ -98,6 +89,22 @@ def read(path: Path) -> tuple[Body, Cutter]:
     return Body("bert", settings, tensors, looked_up), Cutter(
         _make_tokenizer(list(zip(words, scores.tolist(), strict=True)), unknown), (), positions, pad
     )
+
+
+def _read_tensors(
+    data: mmap, places: Mapping[str, int], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Tensor]:
+    """Read all tensors but the table of words, whose rows are read when they are looked up."""
+    tensors = {}
+    for name, shape in shapes.items():
+        if name == WORDS:
+            continue
+        at = places[_stored_name(name)]
+        if len(shape) == 1 or name in _EMBEDDINGS:
+            tensors[name] = _read_floats(data, at, shape)
+        else:
+            tensors[name] = torch.from_numpy(_dequantise(_read_blocks(data, at, shape)))
+    return tensors
 
 
 def _make_tokenizer(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:

@@ -4,7 +4,7 @@ torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -134,9 +134,7 @@ class BlendMetric:
         return sign_blend(self.name, signatures, digests)
 
     def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
-        """Return the result of a system from its members' columns; ranges that `stats` lacks are
-        fitted here.
-        """
+        """Return the result of a system from its members' columns; fit ranges where none are."""
         stats = stats if stats.ranges else replace(stats, ranges=self.ranges(columns).ranges)
         self.check_stats(stats)
         results = {
@@ -166,12 +164,7 @@ class BlendMetric:
             higher_is_better=True,
             signature=signature,
             references=first.references,
-            flags=tuple(
-                tuple(dict.fromkeys(flag for flags in flags_of_members for flag in flags))
-                for flags_of_members in zip(
-                    *(result.flags for result in results.values()), strict=True
-                )
-            ),
+            flags=_merge_flags([result.flags for result in results.values()]),
             run=first.run,
         )
 
@@ -198,6 +191,16 @@ class BlendMetric:
         raise UsageError(
             f"{self.name} is a blend of several metrics ({made_of}): explain one of those instead"
         )
+
+
+def _merge_flags(
+    flags_of_members: Sequence[Sequence[tuple[str, ...]]],
+) -> tuple[tuple[str, ...], ...]:
+    """Return the flags of each segment by any member, each flag once."""
+    return tuple(
+        tuple(dict.fromkeys(flag for flags in flags_of_segment for flag in flags))
+        for flags_of_segment in zip(*flags_of_members, strict=True)
+    )
 
 
 def _check_range(name: str, member: str, fitted: Range) -> None:

@@ -240,16 +240,12 @@ def build_points(
         return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
     units = select(tokens)
     points, members = _means(vectors, units.groups), None
-    weights = (
-        [1.0] * len(units.groups)
-        if weigh is None
-        else [_weight(tokens, group, weigh) for group in units.groups]
-    )
+    weights = [1.0] * len(units.groups)
+    if weigh is not None:
+        weights = [_weight(tokens, group, weigh) for group in units.groups]
     if spec.units.specials == "targets":
-        weights = [
-            0.0 if special else weight
-            for weight, special in zip(weights, units.special, strict=True)
-        ]
+        kept = zip(weights, units.special, strict=True)
+        weights = [0.0 if special else weight for weight, special in kept]
     flags = units.flags
     unknown = metric.reader.encoder.unknown
     if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
@@ -260,12 +256,11 @@ def build_points(
     if metric.request.pool == "barycentre":
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
-        points, weights, members = merge_kinds(
-            unit_kinds(tokens, units.groups, metric.unknown), points, weights
-        )
-    epsilon = spec.epsilon
-    if (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon) and not spec.units.phrases:
-        points, weights, members = join_windows(points, weights, members, spec.units, epsilon)
+        kinds = unit_kinds(tokens, units.groups, metric.unknown)
+        points, weights, members = merge_kinds(kinds, points, weights)
+    joins = spec.units.ngram != 1 or spec.units.join == "sum" or spec.epsilon
+    if joins and not spec.units.phrases:
+        points, weights, members = join_windows(points, weights, members, spec.units, spec.epsilon)
     if spec.units.bag != "words":
         points, weights, members = add_sentences(tokens, units.groups, points, weights, spec.units)
     return Text(points, weights, flags, False, tokens.truncated, units, members)
@@ -323,11 +318,6 @@ def make_origin(like: CentredText) -> CentredText:
     return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
-def round_up(units: int, step: int = STEP) -> int:
-    """Return the next multiple of `step`."""
-    return -(-units // step) * step
-
-
 def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> Cloud:
     """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks.
 
@@ -335,7 +325,7 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
     encoder is kept there.
     """
     sizes = [len(text.text.weights) for text in texts]
-    longest, width = round_up(max(sizes), step), texts[0].text.vectors.shape[1]
+    longest, width = -(-max(sizes) // step) * step, texts[0].text.vectors.shape[1]
     use_float32 = (
         not spec.ground.distance
         and spec.centre.name == "none"
@@ -412,7 +402,7 @@ def batch_pairs(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
     """Yield pairs in batches of one padded shape: no score depends on the neighbours of a pair."""
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:
-        rows, columns = (round_up(len(side.text.weights)) for side in pair)
+        rows, columns = (-(-len(side.text.weights) // STEP) * STEP for side in pair)
         shapes.setdefault((rows, columns), []).append(pair)
     for shape, members in sorted(shapes.items(), key=lambda item: item[0]):
         size = max(PAIR_NUMBERS // (max(shape) * members[0][0].text.vectors.shape[1]), 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -135,7 +135,9 @@ class Encoding:
         vectors = self._vectors[reader].of(tokens)
         return dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
 
-    def forget(self) -> None:
-        """Release the vectors of all texts."""
-        for vectors in self._vectors.values():
-            vectors.memory = Memory(MEMORY_BYTES)
+    def finish(self, *, release: bool) -> dict[str, int]:
+        """Return the work that was done; `release` the vectors of all texts, which makes room."""
+        if release:
+            for vectors in self._vectors.values():
+                vectors.memory = Memory(MEMORY_BYTES)
+        return asdict(self.counters)

@@ -46,10 +46,9 @@ def explain_segment(
     Without statistics, a metric that needs them is explained with uniform weights and no corpus
     mean, since one pair is not a corpus. The name, the signature and a note say so.
 
-    Shares are of the plan's similarity, or of its cost under a distance or a cost readout: the
-    share of a move is its mass times that, and the share of a unit is the sum over its moves, so
-    that each side adds up to the total. Where there is one plan per direction, shares of the
-    hypothesis come from precision, those of the reference from recall.
+    Shares are of the plan's similarity, or of its cost under a distance or a cost readout, and add
+    up to the total on each side. Where there is one plan per direction, shares of the hypothesis
+    come from precision, those of the reference from recall.
     """
     name = metric.name
     notes: tuple[str, ...] = ()
@@ -58,12 +57,11 @@ def explain_segment(
     stats = stats or CorpusStats(metric.reader.key)
     metric.check_stats(stats)
     segment = replace(segment, references=segment.references[:1])
-    notes += _note_unknown(
-        metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]}
-    )
+    texts_by_side = {"hypothesis": segment.hypothesis, "reference": segment.references[0]}
+    notes += _note_unknown(metric, texts_by_side)
     texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
     pair = texts.hypotheses[0], texts.references[0][0]
-    for side, centred in zip(("hypothesis", "reference"), pair, strict=True):
+    for side, centred in zip(texts_by_side, pair, strict=True):
         if centred.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
     clouds = [pad_texts([text], metric.spec) for text in pair]
@@ -152,7 +150,7 @@ def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[st
     read = metric.reader.read(list(texts.values()))
     rule = "match nothing but themselves" if metric.unknown is not None else "all match each other"
     for (side, text), tokens in zip(texts.items(), read, strict=True):
-        pieces, lacking = count_unknown(tokens, model.unknown)
+        ((pieces, lacking),) = count_unknown([tokens], model.unknown)
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and "

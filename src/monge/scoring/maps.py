@@ -25,8 +25,7 @@ BATCH = 512
 
 
 def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-    """Fit both maps from pairs of source and target texts, on the single words of the metric's
-    units.
+    """Fit both maps from pairs of source and target texts, on single words.
 
     A map is linear, so the map of words is also that of n-grams that are linear in their words.
     """
@@ -34,10 +33,23 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
     if metric.needs.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
         raise UsageError(
             f"{metric.name}: maps are fitted on words that weigh the same: set weights=uniform, "
-            f"and for n-grams "
-            f"units.join={'|'.join(LINEAR)}"
+            f"and for n-grams units.join={'|'.join(LINEAR)}"
         )
     words = replace(metric, spec=replace(metric.spec, units=replace(units, ngram=1)))
+    totals, count, keys = _sum_products(words, pairs)
+    if count < 2:
+        raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")
+    maps = {}
+    for kind, total in totals.items():
+        mapped = replace(metric, spec=replace(metric.spec, centre=Remap(kind)))
+        maps[str(mapped.needs.map_space)] = MatrixSum(total.numpy(), count, keys % DIGEST_SPACE)
+    return CorpusStats(metric.reader.key, maps=maps)
+
+
+def _sum_products(
+    words: TransportMetric, pairs: Iterable[tuple[str, str]]
+) -> tuple[dict[str, torch.Tensor], int, int]:
+    """Sum outer products of aligned words by kind of map; count the words, and sum text keys."""
     encoding, iterator = Encoding([words]), iter(pairs)
     choose = partial(select, spec=words.spec.units, stopwords=words.stopwords)
     totals: dict[str, torch.Tensor] = {}
@@ -60,14 +72,4 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
                 )
                 totals[kind] = totals[kind] + products if kind in totals else products
             count += number
-    if count < 2:
-        raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")
-    spaces = {
-        kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).needs.map_space
-        for kind in KINDS
-    }
-    maps = {
-        str(spaces[kind]): MatrixSum(totals[kind].numpy(), count, keys % DIGEST_SPACE)
-        for kind in KINDS
-    }
-    return CorpusStats(metric.reader.key, maps=maps)
+    return totals, count, keys

@@ -217,7 +217,9 @@ class ScoringRun:
                     self._remember_unknown(rows, scores)
                 if watch.scored is not None and not self._members[j].name:
                     watch.scored(self._members[j].owner, rows, scores)
-            work, results = self._finish_encoding(), []
+            release = self._shard is None
+            work = self._encoding.finish(release=release) if self._encoding is not None else {}
+            results: list[Result] = []
             for system in self.summary.systems:
                 if not all(of_member[system].rows for of_member in buffers):
                     raise self._describe_unscored(system)
@@ -338,17 +340,6 @@ class ScoringRun:
                     if blend.find_pairs_with_words(columns).any():
                         ranges[k, system] = blend.ranges(columns)
         return ranges
-
-    def _finish_encoding(self) -> dict[str, int]:
-        """Release the vectors, which makes room for the results; return the work of the encoding
-        pass.
-        """
-        if self._encoding is None:
-            return {}
-        if self._shard is None:
-            self._encoding.forget()
-        work = self._encoding.counters
-        return {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
 
     def check_replay(self, expect: Expected | None) -> None:
         """Raise where a signature, as far as it is known before scoring, is not as expected."""

@@ -1,5 +1,4 @@
-"""Checks whether metrics suit the texts: their script, their language, and the share of unknown
-pieces.
+"""Check whether metrics suit the texts: script, language, and the share of unknown pieces.
 
 This module does not import torch.
 """
@@ -8,13 +7,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from monge.encoders.packaged import PACKAGED
 from monge.errors import DataError, Unsuited, Unused
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
-from monge.scoring.windows import REFERENCES, SOURCE, InputSummary, with_side
+from monge.scoring.windows import REFERENCES, SOURCE, InputSummary
 from monge.text.language import guess_language
 from monge.text.scripts import likely_language, main_script, script_label, scripts_of
 from monge.text.unknown import MOSTLY, count_unknown
@@ -34,44 +34,26 @@ def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: 
     does not know, and of references that no metric uses. Each side is checked separately, since
     source and hypothesis may be in two languages. `cut` returns the pieces of texts.
     """
-    rows = summary.first
-    readers_and_sides: dict[tuple[Reader, str], TransportMetric] = {}
-    for metric in metrics:
-        for member in (
-            cast("TransportMetric", member) for member in metric.members.values() if member.reads
-        ):
-            first_member = readers_and_sides.setdefault((member.reader, metric.against), member)
-            if first_member.unknown is None and member.unknown is not None:
-                readers_and_sides[member.reader, metric.against] = member
-    warned: dict[str, None] = {}
-    for (reader, side), member in readers_and_sides.items():
+    rows, warned = summary.first, dict[str, None]()
+    for (reader, side), member in _distinct_readers(metrics).items():
         texts = {"hypotheses": [row.hypothesis for row in rows]}
         if side == SOURCE:
             texts["sources"] = [row.source for row in rows if row.source is not None]
         else:
             texts[side] = [text for row in rows for text in row.references]
-        distinct_texts = list(
-            dict.fromkeys(text for side_texts in texts.values() for text in side_texts)
-        )
         if member.unknown is not None:
+            distinct_texts = list(dict.fromkeys(chain(*texts.values())))
             try:
-                counts = [
-                    count_unknown(tokens, member.unknown) for tokens in cut(distinct_texts, reader)
-                ]
-            except (
-                DataError
-            ):  # a text that cannot be read: scoring it names its segment, or leaves it out
+                tokens = cut(distinct_texts, reader)
+            except DataError:  # scoring the text names its segment, or leaves it out
                 continue
-            pieces, unknown = (
-                sum(pieces for pieces, _ in counts),
-                sum(lacking for _, lacking in counts),
-            )
+            counts = count_unknown(tokens, member.unknown)
+            pieces, unknown = (sum(column) for column in zip(*counts, strict=True))
             if unknown > MOSTLY * pieces:
                 raise DataError(_describe_unknown(member, pieces, unknown, distinct_texts))
         if member.languages is not None:
-            warned |= dict.fromkeys(
-                describe_foreign_texts(reader.encoder.name, member.languages, texts)
-            )
+            foreign = describe_foreign_texts(reader.encoder.name, member.languages, texts)
+            warned |= dict.fromkeys(foreign)
     for metric in metrics:
         if isinstance(metric.spec, LexicalSpec):
             warned |= dict.fromkeys(describe_unsuited_words(metric.spec, rows))
@@ -79,6 +61,18 @@ def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: 
         warnings.warn(sentence, Unsuited, stacklevel=3)
     if REFERENCES in summary.sides and any(metric.against == SOURCE for metric in metrics):
         _warn_unused_references(metrics)
+
+
+def _distinct_readers(metrics: Sequence[Scorer]) -> dict[tuple[Reader, str], TransportMetric]:
+    """Return one member per reader and side, if possible one that sets unknown pieces apart."""
+    members: dict[tuple[Reader, str], TransportMetric] = {}
+    for metric in metrics:
+        vector_members = (member for member in metric.members.values() if member.reads)
+        for member in cast("Iterable[TransportMetric]", vector_members):
+            first_member = members.setdefault((member.reader, metric.against), member)
+            if first_member.unknown is None and member.unknown is not None:
+                members[member.reader, metric.against] = member
+    return members
 
 
 def _warn_unused_references(metrics: Sequence[Scorer]) -> None:
@@ -92,23 +86,19 @@ def _warn_unused_references(metrics: Sequence[Scorer]) -> None:
 def warn_unknown(
     metrics: Sequence[Scorer], results: Sequence[Result], texts: Sequence[str]
 ) -> None:
-    """Warn where most pieces of all texts of a run together are unknown to a model; the scores are
-    returned anyway.
+    """Warn where most pieces of a run are unknown to a model; its scores are returned anyway.
 
     `texts` are examples of texts with unknown pieces.
     """
     for k, metric in enumerate(metrics):
         runs = [result.run for result in results[k :: len(metrics)]]
-        for member in _vector_members(metric):
+        for member in (member for member in metric.members.values() if member.reads):
+            member = cast("TransportMetric", member)
             pieces, unknown = _sum_counts(runs, "pieces"), _sum_counts(runs, "unknown")
             if member.unknown is not None and unknown > MOSTLY * pieces:
                 warnings.warn(
                     _describe_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=3
                 )
-
-
-def _vector_members(metric: Scorer) -> list[TransportMetric]:
-    return [cast("TransportMetric", member) for member in metric.members.values() if member.reads]
 
 
 def _sum_counts(runs: Iterable[Mapping[str, int]], name: str) -> int:
@@ -162,9 +152,7 @@ def describe_foreign_texts(
 
 
 def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[str]:
-    """Return warnings for a lexical metric whose texts are not split into words, or are in two
-    languages.
-    """
+    """Return warnings for a lexical metric: texts without words, or in two languages."""
     hypotheses = [row.hypothesis for row in rows]
     script, sentences = main_script(hypotheses), []
     lang = likely_language(script) or ""
@@ -179,29 +167,24 @@ def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[
         cut = ", ".join(f"{option}={usual[option]}" for option in options)
         sentences.append(
             f"the hypotheses are written in {script_label(script)}, which {spec.name} does not cut "
-            f"into words by "
-            f"itself ({cut}): use --lang {lang}, which means {', '.join(changes)}"
+            f"into words by itself ({cut}): use --lang {lang}, which means {', '.join(changes)}"
         )
-    if spec.against == SOURCE:
-        sources = [text for row in rows for text in with_side(row, SOURCE).references]
-        hypothesis_guess, source_guess = (
-            (main_script(texts), guess_language(texts)) for texts in (hypotheses, sources)
+    sources = [row.source for row in rows if row.source is not None]
+    if spec.against == SOURCE and _are_foreign(hypotheses, sources):
+        sentences.append(
+            f"{spec.name} compares words and letters, and the hypotheses are in another language "
+            "than the sources: its scores mean little; give references (-r), or take a metric of "
+            "vectors and a multilingual model"
         )
-        scripts_differ = (
-            None not in (hypothesis_guess[0], source_guess[0])
-            and hypothesis_guess[0] != source_guess[0]
-        )
-        if scripts_differ or (
-            None not in (hypothesis_guess[1], source_guess[1])
-            and hypothesis_guess[1] != source_guess[1]
-        ):
-            sentences.append(
-                f"{spec.name} compares words and letters, and the hypotheses are in another "
-                f"language than the sources: "
-                "its scores mean little; give references (-r), or take a metric of vectors and a "
-                "multilingual model"
-            )
     return sentences
+
+
+def _are_foreign(texts: Sequence[str], others: Sequence[str]) -> bool:
+    """Return whether some texts are in another script or language than others, as far as known."""
+    return any(
+        None not in guesses and len(set(guesses)) == 2
+        for guesses in ((guess(texts), guess(others)) for guess in (main_script, guess_language))
+    )
 
 
 def _name_language(lang: str) -> str:

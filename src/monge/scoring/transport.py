@@ -216,12 +216,14 @@ class TransportMetric:
         scores = Scores(parts, measured.winners.numpy(), flags)
         if not encoder.looks_up and encoder.unknown is None:
             return scores
-        counts_of_text = {
-            text: (tokens.words, tokens.unknown)
+        read = window.read(self.reader)
+        tokens = [tokens for tokens, _ in read.values()]
+        counts = (
+            [(text.words, text.unknown) for text in tokens]
             if encoder.looks_up
             else count_unknown(tokens, encoder.unknown)
-            for text, (tokens, _) in window.read(self.reader).items()
-        }
+        )
+        counts_of_text = dict(zip(read, counts, strict=True))
         texts = [
             [counts_of_text[text] for text in (row.hypothesis, *row.references)]
             for row in window.rows

@@ -12,6 +12,8 @@ from monge.types import Tokens, Units
 from monge.types.flags import ALL_FILTERED
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation)
+KEPT = ("keep", "targets")
+"""Settings of `units.specials` that keep every special piece."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -40,17 +42,17 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
     Filters act on units after encoding, never on what the model reads. A text that they would leave
     without any unit keeps all of its words, and says so in `flags`.
     """
-    if (
-        spec.subwords == "all" and spec.punctuation == "keep" and not stopwords
-    ):  # one unit per piece
-        specials = {place for place, special in enumerate(tokens.special) if special}
-        dropped = {place for place in specials if not _keeps_special(tokens, place, spec)}
-        places = [place for place in range(len(tokens.ids)) if place not in dropped]
-        return Units(
-            tokens,
-            tuple((place,) for place in places),
-            tuple(place in specials for place in places),
-        )
+    if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:
+        # one unit per piece
+        places = [
+            place
+            for place, special in enumerate(tokens.special)
+            if not special
+            or spec.specials in KEPT
+            or (spec.specials == "first" and all(tokens.special[:place]))
+        ]
+        special = tuple(tokens.special[place] for place in places)
+        return Units(tokens, tuple((place,) for place in places), special)
     units = _filter_units(tokens, spec, stopwords)
     if all(units.special) and not is_empty(tokens):
         unfiltered = _filter_units(
@@ -64,9 +66,7 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
 
 def _keeps_special(tokens: Tokens, position: int, spec: axes.UnitSettings) -> bool:
     """Return whether a special piece is kept."""
-    return spec.specials in ("keep", "targets") or (
-        spec.specials == "first" and all(tokens.special[:position])
-    )
+    return spec.specials in KEPT or (spec.specials == "first" and all(tokens.special[:position]))
 
 
 def _filter_units(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:

@@ -4,6 +4,8 @@ number.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from monge.types import Tokens
 
 NOTED = 0.25
@@ -25,13 +27,18 @@ def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
     ]
 
 
-def count_unknown(tokens: Tokens, unknown: int | None) -> tuple[int, int]:
-    """Count the pieces of a text, special ones excluded, and the unknown ones among them."""
-    unknown_count = 0 if unknown not in tokens.ids else len(unknown_positions(tokens, unknown))
-    return len(tokens.special) - sum(tokens.special), unknown_count
+def count_unknown(texts: Iterable[Tokens], unknown: int | None) -> list[tuple[int, int]]:
+    """Count the pieces of each text, special ones excluded, and the unknown ones among them."""
+    return [
+        (
+            len(tokens.special) - sum(tokens.special),
+            len(unknown_positions(tokens, unknown)) if unknown in tokens.ids else 0,
+        )
+        for tokens in texts
+    ]
 
 
 def unknown_share(tokens: Tokens, unknown: int | None) -> float:
     """Return the share of a text's pieces that are unknown; 0 for an empty text."""
-    pieces, lacking = count_unknown(tokens, unknown)
+    ((pieces, lacking),) = count_unknown([tokens], unknown)
     return lacking / pieces if lacking else 0.0

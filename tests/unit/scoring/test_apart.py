@@ -91,7 +91,8 @@ def test_layers_side_by_side_have_one_direction():
 
 
 def test_pieces_are_counted_without_special_ones():
-    assert count_unknown(tokens("ab", "XY", "c", "ZW"), UNKNOWN) == (4, 2)
-    assert count_unknown(tokens("ab", "XY"), None) == (2, 0)
+    texts = tokens("ab", "XY", "c", "ZW"), tokens("ab", "XY")
+    assert count_unknown(texts, UNKNOWN) == [(4, 2), (2, 1)]
+    assert count_unknown(texts, None) == [(4, 0), (2, 0)]
     assert unknown_share(tokens("ab", "XY", "c", "d"), UNKNOWN) == 0.25
     assert unknown_share(tokens(), UNKNOWN) == 0.0
