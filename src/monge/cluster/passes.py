@@ -1,6 +1,4 @@
-"""Run the passes of a study as tasks of Ray; a pass scores rows with metrics that share an
-encoder.
-"""
+"""Run the passes of a study on Ray; a pass scores rows with metrics sharing an encoder."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ def _run_task(task: _Task) -> dict[str, Any]:
 
 @contextmanager
 def passes_on_ray(engine: Engine) -> Iterator[Passes]:
-    """Yield a function that scores passes with the workers of Ray; the results equal those of this
-    process.
-    """
+    """Yield a function that scores passes on Ray, with the results of this process."""
     with connect(engine) as workers:
 
         def score_passes(passes: Sequence[Pass]) -> Iterator[tuple[int, list[Result]]]:

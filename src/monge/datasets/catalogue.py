@@ -91,9 +91,7 @@ class Dataset:
     any_human: bool = False
 
     def resolve_human(self, name: str | None, level: str) -> str:
-        """Return the human column to use: the default, one of `humans`, or one by its name in the
-        files.
-        """
+        """Return the human column: the default, one of `humans`, or one of the files."""
         if name is None:
             return self.system_human if level == "system" and self.system_human else self.human
         if self.any_human or name in self.humans:
@@ -104,16 +102,12 @@ class Dataset:
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
     def needs(self, human: str) -> Needs:
-        """Return alternative sets of file roles that a human column (or `systems`, for the system
-        level) needs.
-        """
+        """Return alternative sets of file roles that a human column or `systems` needs."""
         layout = str(self.humans.get(human, {}).get("layout", ""))
         return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all switches in effect for a text version; raises for unknown names and values of
-        another type.
-        """
+        """Return all switches for a text version; raise for bad names or types."""
         defaults = {
             "entities": False,
             "detokenise": False,

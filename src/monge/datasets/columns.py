@@ -1,6 +1,4 @@
-"""Which column of a table plays which role: by the names that people usually give it, or as the
-user says.
-"""
+"""Find which column of a table has which role, by usual names or as the user says."""
 
 from __future__ import annotations
 
@@ -76,8 +74,7 @@ _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that play roles; `guessed` are the roles found by a name that is not the role's
-    own.
+    """The columns that have roles; `guessed` are roles found by a name not the role's own.
 
     Only `reference` may be played by several columns.
     """
@@ -166,9 +163,7 @@ def _find_named(
 
 
 def _guess_by_name(names: Sequence[str], role: str, table_name: str) -> tuple[tuple[str, ...], int]:
-    """Return the columns that a role has by usual names, and their tier; raises where two columns
-    compete.
-    """
+    """Return a role's columns by usual names, and their tier; raise if two compete."""
     for tier, usual_names in enumerate(ROLES[role]):
         stems = {
             name: _match_usual_name(name, usual_names, numbered=role == "reference")

@@ -131,9 +131,7 @@ def _make_judged(
 
 
 def _read_human_range(dataset: Dataset, human: str, text: str) -> tuple[float, float]:
-    """Return the ends of the scale of a human column: the user's `human_range`, the data set's, or
-    0 and 1.
-    """
+    """Return the scale of a human column: the user's, the data set's, or 0 to 1."""
     if not text:
         low, high = dataset.humans.get(human, {}).get("range", (0, 1))
         return float(low), float(high)
@@ -168,9 +166,7 @@ def _prepare_texts(
 
 
 def _is_english(dataset: Dataset, name: str) -> bool:
-    """Return whether a group's hypotheses are English: by its target language, or by its
-    language.
-    """
+    """Return whether a group's hypotheses are English, by target language or language."""
     if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
         return name.endswith("-en")
     return name.startswith("en") if dataset.reader == "stsb" else True

@@ -34,8 +34,7 @@ _NONE = ("", "none", "nan", "null")
 
 @dataclass(frozen=True)
 class GivenScores:
-    """Named scores of segments in a file; `{group}` in the path stands for the group, with one file
-    per group.
+    """Named scores of segments in a file; `{group}` in the path means one file per group.
 
     `partial`: people rarely judge everything, so segments may have no score; it is NaN.
     """
@@ -114,9 +113,7 @@ class _Entry:
 def align_scores(
     path: str, name: str, groups: Groups, *, partial: bool = False
 ) -> dict[str, Array]:
-    """Read the scores of a file and align them with the segments, by group; NaN where a score may
-    be absent.
-    """
+    """Read a file's scores and align them with the segments by group; NaN if absent."""
     entries = list(_number_entries(_read_entries(path, name)))
     segments = [(group, row) for group, rows in groups.items() for row in rows]
     file = f"{name} ({shown(path)})"
@@ -305,9 +302,7 @@ def _describe_key(name: str, value: str) -> str:
 def _match_system_names(
     file: str, entries: Sequence[_Entry], own_names: set[str]
 ) -> dict[str, str] | None:
-    """Map segment systems to those of the file, ignoring text suffixes; None: one system on each
-    side.
-    """
+    """Map systems to those of the file without text suffixes; None: one on each side."""
     file_names = {entry.keys.get("system", "") for entry in entries}
     stems = {_SUFFIX.sub("", name): name for name in file_names}
     matched = {

@@ -40,9 +40,7 @@ MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """A system's score with its interval; `cluster` 1 holds the best and those that cannot be told
-    apart from it.
-    """
+    """A system's score with its interval; cluster 1 is the best and its statistical ties."""
 
     system: str
     score: float
@@ -53,9 +51,7 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Two systems: first - second with its interval, two-sided p-values of both tests, plain and
-    corrected by Holm.
-    """
+    """first - second with its interval, and two-sided p-values of both tests, plain and Holm's."""
 
     first: str
     second: str
@@ -70,9 +66,7 @@ class Versus:
 
 @dataclass(frozen=True)
 class Standings:
-    """All systems by one metric; `of` says what is compared: the mean of segments, or a corpus
-    score.
-    """
+    """All systems by one metric; `of` is what is compared: segment means or corpus scores."""
 
     metric: str
     label: str
@@ -90,9 +84,7 @@ class Standings:
         return sorted(range(len(self.systems)), key=lambda k: sign * self.systems[k].score)
 
     def cell(self, index: int) -> Cell:
-        """Return a system's score as tables show it; best is one that no other shares the first
-        cluster with.
-        """
+        """Return a system's score as a cell, marked best if alone in the first cluster."""
         system_score, pick = self.systems[index], max if self.higher_is_better else min
         best = system_score.score == pick(system.score for system in self.systems)
         alone = sum(system.cluster == 1 for system in self.systems) == 1
@@ -157,9 +149,7 @@ class Standings:
 
 @dataclass(frozen=True)
 class Comparison(StudyResult):
-    """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at
-    its `alpha`.
-    """
+    """Systems by metrics, in clusters by Holm-corrected p-values of `resampling.test`."""
 
     standings: tuple[Standings, ...]
     resampling: Resampling
@@ -190,9 +180,7 @@ class Comparison(StudyResult):
         ]
 
     def better(self, standings: Standings, pair: Versus) -> str:
-        """Return the system that is better by the test at its level, or nothing where the two
-        cannot be told apart.
-        """
+        """Return the system that is significantly better, or nothing."""
         p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
         if p > self.resampling.alpha:
             return ""
@@ -213,9 +201,7 @@ class Comparison(StudyResult):
         return verdict(self, short_names(system.system for system in self.standings[0].systems))
 
     def p_shown(self, value: float, *, plain: float) -> str:
-        """Return a p-value as people read it; `plain` is what was corrected, a bound where draws
-        cannot give less.
-        """
+        """Format a p-value; `plain`, before correction, bounds what draws can show."""
         least = 1 / (self.resampling.resamples + 1)
         return p_value(value, bound=plain <= least * (1 + 1e-9))
 
@@ -361,9 +347,7 @@ def compare_segments(
 def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
-    """Compare systems by the results of `score_segments` on `aligned` segments; `metrics` are
-    (name, label) pairs.
-    """
+    """Compare systems by results on `aligned` segments; `metrics` are (name, label) pairs."""
     resampling = replace(resampling, test=_choose_test(resampling, results[0].n)).enough(
         len(results) // len(metrics)
     )
@@ -408,9 +392,7 @@ def _choose_test(resampling: Resampling, n: int) -> str:
 
 
 def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """Return the segments of every system in the order of the first system; all must have the same
-    items.
-    """
+    """Return every system's segments in the order of the first; all must have the same items."""
     rows_by_system: dict[str, dict[str, Segment]] = {}
     for row in rows:
         rows_by_item = rows_by_system.setdefault(row.system, {})
@@ -443,9 +425,7 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
 def _rank_systems(
     metric: tuple[str, str], results: Sequence[Result], resampling: Resampling
 ) -> Standings:
-    """Compare the systems by one metric, from scores of segments or from the counts that a corpus
-    score pools.
-    """
+    """Compare the systems by one metric, from segment scores or pooled counts."""
     names, higher = [result.system for result in results], results[0].higher_is_better
     pooled = [result.pooled for result in results if result.pooled is not None]
     if not pooled:
@@ -503,9 +483,7 @@ def compare_pooled(
     higher_is_better: bool = True,
     resampling: Resampling = USUAL,
 ) -> SystemsAndPairs:
-    """Compare corpus scores of counts [systems, segments, k]; `of` turns sums of counts [..., k]
-    into scores.
-    """
+    """Compare corpus scores of counts [systems, segments, k]; `of` maps sums to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = (
         pooled_tests(counts, of, method="bootstrap", **how),
@@ -528,9 +506,7 @@ def _combine_intervals(
     higher_is_better: bool,
     resampling: Resampling,
 ) -> SystemsAndPairs:
-    """Combine intervals (of all systems, then of all pairs) and tests into scores of systems and
-    pairs.
-    """
+    """Combine intervals (of systems, then of pairs) and tests into scores and pairs."""
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
     rows, gaps = intervals[: len(names)], intervals[len(names) :]

@@ -1,6 +1,4 @@
-"""Judge the judges: score judged data with several metrics and correlate with people, by group and
-on the mean.
-"""
+"""Score judged data with several metrics and correlate them with people, by group and mean."""
 
 from __future__ import annotations
 
@@ -45,8 +43,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A value with its interval (None where too few items can be resampled), the number of
-    judgements, its mark.
+    """A value with its interval (None if it cannot be resampled), number of judgements, mark.
 
     `mark` is `best`, `tied` (cannot be told apart from the best) or nothing; `p_value` is that of
     the test against the best.
@@ -67,9 +64,7 @@ class Figure:
         return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
     def cell(self, digits: int) -> Cell:
-        """As tables show it: people read so many decimals of the value and its interval, other
-        programs three.
-        """
+        """Return the figure as a cell: people read `digits` decimals, programs three."""
         short = self.shown(digits), span(self.low, self.high, digits)
         return Cell(decimals(self.value), span(self.low, self.high), self.mark, None, *short)
 
@@ -87,9 +82,7 @@ class Figure:
 
 
 def figure_digits(figures: Iterable[Figure]) -> int:
-    """Return the decimals that the intervals of some figures support; three where none has an
-    interval.
-    """
+    """Return the decimals that the intervals of figures support; three without intervals."""
     intervals = [
         (figure.low, figure.high)
         for figure in figures
@@ -137,9 +130,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class MetricOrder:
-    """The metrics of a table from best to worst by their mean, with their own units and with the
-    same units for all.
-    """
+    """The metrics from best to worst by their mean, with their own and with equal units."""
 
     human: str
     statistic: str
@@ -189,9 +180,7 @@ class Evaluation(StudyResult):
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
-        """The agreements that belong in one table: same human column and reading, same
-        statistic.
-        """
+        """The agreements of one table: same human column, reading and statistic."""
         by_table: dict[tuple[str, str], list[Agreement]] = {}
         for agreement in self.agreements:
             by_table.setdefault((agreement.judgement, agreement.statistic), []).append(agreement)
@@ -221,9 +210,7 @@ class Evaluation(StudyResult):
 
 
 def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
-    """Return the means of a table with intervals and, if there are several metrics, which are best
-    and tied.
-    """
+    """Return the means of a table with intervals and, for several metrics, the best and ties."""
     record: dict[str, Any] = {
         "human": table[0].judgement,
         "statistic": table[0].statistic,
@@ -304,9 +291,7 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
 
 
 def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
-    """Yield a sentence on which metric agrees best with people, and which ones do not differ
-    significantly.
-    """
+    """Yield a sentence on which metric agrees best with people and which ones tie with it."""
     best = next((agreement for agreement in table if agreement.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
@@ -400,8 +385,7 @@ def evaluate(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Evaluation:
-    """Measure how well metrics agree with human judgements: one result per metric, human column and
-    statistic.
+    """Measure how well metrics agree with people: a result per metric, human column and statistic.
 
     Args: task: Which judgements of which data, and which statistics. metrics: NAME, NAME@PROFILE,
         'NAME[axis.field=value]', or a lexical metric. setup: Settings, language and model that all
@@ -446,9 +430,7 @@ def evaluate(
 def _append_outside(
     scores: Sequence[VariantScores], outside_scores: Sequence[VariantScores], size: int
 ) -> list[VariantScores]:
-    """Insert the scores of files after every `size` variants, so that both halves are compared with
-    them.
-    """
+    """Insert the scores of files after every `size` variants, to compare both halves with them."""
     starts = range(0, len(scores), size) if scores else (0,)
     return [
         variant_scores

@@ -1,5 +1,4 @@
-"""The score book: scores of variants on judged texts, from one encoding pass, computed once and
-shared.
+"""The score book: scores of variants on judged texts, from one pass, computed once, shared.
 
 Statistics (idf, means) are fitted per group, except where groups are topics with a few references
 each: there the whole data set is the corpus. At segment level the judged outputs of a group are one
@@ -162,9 +161,7 @@ class ScoreBook:
     def scores(
         self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
     ) -> list[VariantScores]:
-        """Score the data set by every variant; `corpora` are idf corpora by the name that variants
-        give them.
-        """
+        """Score the data set by every variant; `corpora` are idf corpora by name."""
         by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
         parts = [
             (part, tuple(row for group_rows in part.values() for row in group_rows))
@@ -232,9 +229,7 @@ class ScoreBook:
         row_groups: Sequence[Rows],
         corpora: Corpora | None,
     ) -> None:
-        """Score all that is missing remotely: one pass per group of rows and metrics that share an
-        encoder.
-        """
+        """Score what is missing remotely, one pass per rows and shared encoder."""
         passes = []
         for rows in row_groups:
             shared: dict[tuple[object, ...], list[Variant]] = {}
@@ -305,16 +300,12 @@ def _split_references(rows: Rows) -> Rows:
 
 
 def _list_references(row: Segment) -> list[tuple[str, ...]]:
-    """Return the references of a row one by one; a row that has none, but a source, stays as
-    it is.
-    """
+    """Return the references of a row one by one; a row with only a source stays as it is."""
     return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
-    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the
-    references of each.
-    """
+    """Return the mean over references of each row, from scores of `_split_references(rows)`."""
     owners = np.repeat(np.arange(len(rows)), [len(_list_references(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
     systems = {
@@ -339,9 +330,7 @@ def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progres
 
 
 def rows_of(dataset: Judged) -> dict[str, Rows]:
-    """Return the segments of every group as they are scored: without references where the source is
-    what is judged.
-    """
+    """Return every group's segments as scored: without references if the source is judged."""
     keep = dataset.level == "system"
 
     def row(segment: Segment) -> Segment:
@@ -355,9 +344,7 @@ def rows_of(dataset: Judged) -> dict[str, Rows]:
 
 
 def _corpus_groups(dataset: Judged) -> Iterator[dict[str, Rows]]:
-    """Yield the groups whose texts make one corpus: each group alone, or all if groups are
-    topics.
-    """
+    """Yield the groups whose texts make one corpus: each alone, or all if they are topics."""
     rows = rows_of(dataset)
     if describe(dataset.dataset).groups in TOPICS:
         yield rows
@@ -373,8 +360,7 @@ def _index_systems(rows: Sequence[Segment]) -> dict[str, list[int]]:
 
 
 def _split_by_group(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
-    """Return the scores of one pass over several groups, by group; a system's score is the mean of
-    its segments there.
+    """Split the scores of one pass by group; a system's score is its segments' mean there.
 
     What the pass cost, and the fallbacks taken in it, stand with the first group.
     """

@@ -1,6 +1,4 @@
-"""Try a setting at many values: chosen on development data, reported on test data, never the
-same.
-"""
+"""Try a setting at many values: choose on development data, report on other test data."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ TIES_NAMED = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One metric at every point on the development data, the chosen point, and its agreement on the
-    test data.
-    """
+    """One metric at every point on development data, the chosen point, and its test result."""
 
     metric: str
     points: tuple[Agreement, ...]
@@ -49,9 +45,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over
-    all metrics.
-    """
+    """One curve per metric over `TARGET=VALUE` points; `together` has the best mean of all."""
 
     variations: tuple[Variation, ...]
     points: tuple[tuple[str, ...], ...]
@@ -112,9 +106,7 @@ class Sweep:
 
     @property
     def verdict(self) -> list[str]:
-        """Which value is best for every metric, which others cannot be told apart from it, and how
-        it does on the test data.
-        """
+        """Sentences on each metric's best value, its ties, and its result on test data."""
         targets = (
             ", ".join(variation.target for variation in self.variations)
             if len(self.variations) == 1
@@ -243,8 +235,7 @@ def sweep(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sweep:
-    """Measure agreement at every point of `vary`; choose the best on development data and try it on
-    test data.
+    """Measure agreement at every point of `vary`; choose on development data, try it on test data.
 
     The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
     """

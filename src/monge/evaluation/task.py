@@ -130,17 +130,13 @@ def _format_switch(value: object) -> str:
 
 
 def target_language(group: str) -> str:
-    """Return the language of a group's hypotheses: the second of a language pair, English
-    otherwise.
-    """
+    """Return the language of a group's hypotheses: the target of its pair, or English."""
     pair = _PAIR.fullmatch(group)
     return pair[1] if pair else "en"
 
 
 def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
-    """Return groups by the language of their texts: the given one, the target of a pair, or
-    English.
-    """
+    """Return groups by the language of their texts: as given, or the target of a pair."""
     groups: dict[str, list[str]] = {}
     by_language = describe(dataset.dataset).groups == "language"
     for name in dataset.groups:
@@ -239,8 +235,7 @@ def _in_unit(scores: Array, direction: int, human_range: tuple[float, float]) ->
 
 @dataclass(frozen=True)
 class Question:
-    """A statistic on one group of n judgements of `items` source items, which are resampled with
-    all their outputs.
+    """A statistic on a group of n judgements of `items` source items, resampled with all outputs.
 
     `value` takes the scores of a metric, higher for better, and `of_counts` turns them into a
     function from counts [b, items] to values [b]. `human` [n] is there where the statistic is of
@@ -262,8 +257,7 @@ class Question:
 
 
 def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
-    """Return the name of a statistic in results; raise if the judgements or the study do not
-    support it.
+    """Return the name of a statistic in results; raise if it is not supported here.
 
     `errors`: whether the study knows statistics of which less is better; `segments`: whether it
     hands over the scores of segments where systems are judged.
@@ -322,8 +316,7 @@ def _known_statistics(kind: str) -> tuple[str, ...]:
 def question(
     group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)
 ) -> Question:
-    """Return the statistic asked of a group; `direction` -1 says that lower human scores are
-    better.
+    """Return the statistic asked of a group; `direction` -1: lower human scores are better.
 
     Errors see the human scores as (score - low) / (high - low), low and high being the ends of
     `human_range`.
@@ -371,8 +364,7 @@ def question(
 
 
 def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
-    """Return the number of the source item of each judged output [n]; None where every output has
-    an item of its own.
+    """Return each output's source item number [n]; None where no two share an item.
 
     Outputs share an item if they have one id, one source text, or the same several references (of
     one image, say).
@@ -409,9 +401,7 @@ def check_question(dataset: Judged, statistics: Sequence[str]) -> None:
 
 
 def _of_rankings(group: Group, statistic: str) -> Question:
-    """tau10, tau13 or tau14 of pairs of texts; the items of the pairs are resampled, not the
-    pairs.
-    """
+    """tau10, tau13 or tau14 of pairs of texts; items are resampled, not pairs."""
     assert group.rankings is not None
     better, worse = (side.astype(np.intp) for side in group.rankings.T)
     items = np.unique([group.segments[index].id for index in better], return_inverse=True)[1]
@@ -433,8 +423,7 @@ def _of_rankings(group: Group, statistic: str) -> Question:
 
 
 def _averaged(group: Group, statistic: str, direction: int) -> Question:
-    """Return the mean of a statistic over items (between their systems) or systems (between their
-    items).
+    """Return the mean of a statistic over items (between systems) or over systems.
 
     Items or systems where it is undefined are left out, as in mt-metrics-eval; what is averaged
     over is resampled.
@@ -526,9 +515,7 @@ def _judged_segments(group: Group) -> Array:
 def _scatter(
     values: Array, places: npt.NDArray[np.intp], shape: tuple[int, ...]
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return values [n] averaged into [systems, items] by their places [2, n], and which cells have
-    a value.
-    """
+    """Average values [n] into [systems, items] by places [2, n]; also return the filled cells."""
     total, count = np.zeros(shape), np.zeros(shape)
     np.add.at(total, tuple(places), values)
     np.add.at(count, tuple(places), 1)

@@ -47,9 +47,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Centred:
-    """Similarities by kind, one level per layer from 0 (embeddings) up, and the three
-    properties.
-    """
+    """Similarities by kind, one per layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
     levels: Mapping[str, tuple[Interval, ...]]
@@ -148,9 +146,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How words are sampled: `pairs` per similarity, words that occur in `contexts` texts, `batch`
-    texts per centre.
-    """
+    """How words are sampled: `pairs` per kind, in `contexts` texts, `batch` texts per centre."""
 
     pairs: int = 1000
     batch: int = 32
@@ -175,8 +171,7 @@ def analyse(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Analysis:
-    """Measure similarities of sampled word pairs at every layer of an encoder, under every
-    centring.
+    """Measure similarities of sampled word pairs at every layer, under every centring.
 
     A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch`
     consecutive texts it stands in, of all texts. Texts longer than the model reads are left out.
@@ -212,9 +207,7 @@ def analyse(
 
 @dataclass(frozen=True)
 class _Gathered:
-    """Vectors of sampled words [layers, n, d] by place, sums of each text's words [layers, texts,
-    d], and counts.
-    """
+    """Vectors [layers, n, d] by place, sums of texts' words [layers, texts, d], and counts."""
 
     vectors: Array
     index: Mapping[tuple[int, int], int]
@@ -308,9 +301,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
 
 
 def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
-    """Return the three properties: zero baseline, falling self-similarity, rising similarity within
-    a text.
-    """
+    """Return the properties: zero baseline, falling self- and rising intra-similarity."""
     largest = max(levels["baseline"], key=lambda interval: abs(interval.value))
     zero = all(abs(interval.value) <= ZERO for interval in levels["baseline"])
     near = all(abs(interval.value) <= 2 * ZERO for interval in levels["baseline"])
@@ -346,9 +337,7 @@ def _check_trend(name: str, levels: Sequence[Interval], direction: int) -> Prope
 
 @dataclass(frozen=True)
 class Words:
-    """The words of texts: `groups[text][word]` are its pieces, `names[text][word]` what it is, in
-    small letters.
-    """
+    """`groups[text][word]` are a word's pieces, `names[text][word]` the word in lower case."""
 
     groups: tuple[tuple[tuple[int, ...], ...], ...]
     names: tuple[tuple[str, ...], ...]
@@ -369,9 +358,7 @@ class WordPairs:
 
 
 def words_of(texts: Sequence[Tokens]) -> Words:
-    """Return words of each text: pieces that go on with one another are one word; punctuation and
-    specials are none.
-    """
+    """Return the words of each text from joined pieces, without punctuation and specials."""
     groups, names = [], []
     for tokens in texts:
         pieces: list[list[int]] = []
@@ -393,9 +380,10 @@ def words_of(texts: Sequence[Tokens]) -> Words:
 
 
 def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPairs:
-    """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at
-    least `contexts` texts, in two of them; intra, two words of one text. Texts, words and places
-    are drawn uniformly.
+    """Draw pairs of words of each kind, uniformly over texts, words and places.
+
+    baseline: two words of different texts; self: a word that occurs in at least `contexts` texts,
+    in two of them; intra: two words of one text.
     """
     generator = np.random.default_rng(seed)
     occurrences = [

@@ -20,8 +20,7 @@ NAMED = 8
 
 
 def least_segments(pairs: int, alpha: float) -> int:
-    """Return the fewest segments with which an exact paired test of so many pairs can reject at
-    all.
+    """Return the fewest segments with which an exact paired test of so many pairs can reject.
 
     The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times
     the pairs.
@@ -30,9 +29,7 @@ def least_segments(pairs: int, alpha: float) -> int:
 
 
 def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
-    """Return a sentence where there are so few segments, or resamples, that no difference could be
-    found.
-    """
+    """Return a sentence if segments or resamples are too few to show any difference."""
     resamples, alpha, pairs = (
         comparison.resampling.resamples,
         comparison.resampling.alpha,
@@ -64,8 +61,7 @@ def _name_metrics(labels: Sequence[str], total: int) -> str:
 
 
 def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return a sentence for every set of systems that some metrics put first, then pairs that no
-    metric tells apart.
+    """Return a sentence per set of systems that metrics put first, then per undecided pair.
 
     `names` are what systems are called in them, where they are not called by their own names.
     """

@@ -52,9 +52,7 @@ def check(spec: MetricSpec) -> None:
 
 
 def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
-    """Raise where no language model is named, or where a higher likelihood would not mean a better
-    score.
-    """
+    """Raise if no language model is named, or a higher likelihood is not a better score."""
     if fluency.model == "none":
         raise InvalidSetting(
             "fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME"
@@ -69,9 +67,7 @@ def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
 
 
 def _check_phrases(spec: MetricSpec) -> None:
-    """Raise where n-grams are compared by position under choices that lose the order or the weights
-    of units.
-    """
+    """Raise if n-grams are compared by position but units lose their order or weights."""
     conditions = {
         "transport": (spec.transport.name, "onesided", spec.transport.name == "onesided"),
         "readout": (spec.readout.name, "prf", spec.readout.name == "prf"),
@@ -117,8 +113,7 @@ def bounds(spec: MetricSpec) -> Bounds:
 
 
 def in_unit(value: float, raw: Bounds) -> float:
-    """Map a score to 0..1 with 1 as the best: a monotone function that is the same for every
-    corpus.
+    """Map a score to 0..1, 1 best: a monotone function that is the same for every corpus.
 
     A range with finite ends is mapped linearly. Where only a best value exists (the better end of
     the range, or the score of a text with itself), a score becomes 1 / (1 + its distance from the
@@ -137,8 +132,7 @@ def in_unit(value: float, raw: Bounds) -> float:
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:
-    """Return the range of a spec's scores before they are scaled; `best` and `worst` are those of
-    its transport.
+    """Return the range of a spec's raw scores; `best` and `worst` are those of its transport.
 
     A language model adds up to 0 to a score (nll), or up to its weight (probability).
     """

@@ -47,9 +47,7 @@ Place = tuple[str, str, str]
 
 @dataclass
 class Recomputation:
-    """One reading of a table: the judgements opened so far, the variants loaded, their scores and
-    signatures.
-    """
+    """One reading of a table: its opened judgements, loaded variants, scores, signatures."""
 
     table: PublishedTable
     data: str
@@ -122,9 +120,7 @@ class Recomputation:
         return replace(opened, groups=present)
 
     def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
-        """Return a metric by name and settings for a target language, loaded, or why it
-        cannot be.
-        """
+        """Return a loaded metric for a target language, or why it cannot be loaded."""
         key = metric, lang, references
         if key not in self._variants:
             setup = replace(self.setup, lang=lang)
@@ -143,9 +139,7 @@ class Recomputation:
         return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
     def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
-        """Return the metric for a group, or why it cannot score that group: unknown here, or the
-        wrong language.
-        """
+        """Return the metric for a group, or why it cannot score that group."""
         foreign = judged_data.against == "source" or target_language(group) != "en"
         if (
             foreign
@@ -159,9 +153,7 @@ class Recomputation:
         return self.load(metric, target_language(group), judged_data.references)
 
     def score(self) -> None:
-        """Score every data set of the table once, with all its metrics; groups that are asked alike
-        in one run.
-        """
+        """Score every data set once with all its metrics; like groups in one run."""
         rows = [row for row in self.table.rows if row.metric and not self.why_barred(row)]
         for dataset in dict.fromkeys(name for column in self.columns for name in column.datasets):
             human = next(column.human for column in self.columns if dataset in column.datasets)
@@ -286,9 +278,7 @@ class Recomputation:
         )
 
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
-        """Return our figure: the mean over data sets of the mean over groups; NaN where it is
-        undefined everywhere.
-        """
+        """Return our mean over data sets of means over groups; NaN if never defined."""
         key = (
             row.metric_for(column.group) + str(row.set_for),
             row.human or column.human,
@@ -331,8 +321,7 @@ class Recomputation:
             )
 
     def score_pairs(self) -> tuple[dict[tuple[str, str], tuple[Entry, ...]], tuple[int, ...]]:
-        """Entries of a table whose rows are sentence pairs and whose columns are metrics, and each
-        column's direction.
+        """Return the entries of a table of sentence pairs by metrics, and each column's direction.
 
         (Lazy-EMD's table 1: scores of given sentences, not correlations.)
         """
@@ -377,8 +366,7 @@ def reproduce(
     resamples: int = RESAMPLES,
     run: Run = QUIET,
 ) -> Reproduction:
-    """Recompute a table with the given data and model, once per reading of the data that it
-    declares.
+    """Recompute a table with the given data and model, once per reading that it declares.
 
     `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are
     those of the intervals of claims; the cache of `run` keeps vectors and scores for the next
@@ -441,9 +429,7 @@ def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
 
 
 def _condition(rows: Sequence[PublishedRow], model: str) -> str:
-    """`same model`, or what differs: the rule of the study of reproducibility (same or varied
-    conditions).
-    """
+    """Return `same model`, or what differs, as the reproducibility study distinguishes them."""
     if not rows:
         return "not computed"
     if not model:

@@ -1,10 +1,9 @@
-"""Which metric? What agreed with people on a kind of text, and what it costs, from results kept in
-the package.
+"""Recommend a metric by agreement with people and cost, from results kept in the package.
 
 A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper
 one where no data set tells it from the best; a tuned model where it is surely above all of them on
 the judgements that they share; and nothing where even the best hardly agrees with people. What is
-kept: `study.kept_results`, the words: `study.advice`.
+kept: `kept_results`, the sentences: `sentences`.
 """
 
 from __future__ import annotations
@@ -89,9 +88,7 @@ class Budget:
         return cls(**limits)
 
     def holds(self, cost: Cost | None) -> bool:
-        """Return whether a cost stays within it; an unknown one does only where there is no
-        limit.
-        """
+        """Return whether a cost is within the budget; an unknown one only without limits."""
         if cost is None:
             return self == Budget()
         return all(
@@ -107,8 +104,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A metric: its agreement on every data set of a task, its mean rank on those that count, and
-    what it costs.
+    """A metric: its agreement per data set, its mean rank on those that count, its cost.
 
     Data sets have different statistics, so ranks are averaged, not values: 1 is the best metric of
     a data set.
@@ -160,8 +156,7 @@ class Recommendation(StudyResult):
 
     @property
     def best(self) -> Candidate | None:
-        """Of the metrics within the budget the one that is significantly worse than the best on the
-        fewest data sets.
+        """The metric within the budget that is significantly worse on the fewest data sets.
 
         Of several such metrics, the one with the best mean rank.
         """
@@ -169,8 +164,7 @@ class Recommendation(StudyResult):
 
     @property
     def cheapest(self) -> Candidate | None:
-        """The cheapest metric that is significantly worse than the best on no data set, and close
-        to it on each.
+        """The cheapest metric that is nowhere significantly worse and close to the best.
 
         A test that does not tell two metrics apart does not say that they are equal.
         """
@@ -195,9 +189,7 @@ class Recommendation(StudyResult):
 
     @property
     def choice(self) -> Candidate | None:
-        """What to take: the cheapest that cannot be told apart from the best if it is much cheaper,
-        else the best.
-        """
+        """The cheapest that ties with the best if much cheaper, else the best."""
         best, cheap = self.best, self.cheapest
         if best is None or cheap is None or best.cost is None or cheap.cost is None:
             return best
@@ -205,9 +197,7 @@ class Recommendation(StudyResult):
 
     @property
     def usable(self) -> bool:
-        """Whether the best agrees with people well enough on some data set to be recommended at
-        all.
-        """
+        """Whether the best agrees with people well enough on some data set."""
         return (
             self.best is not None
             and max(figure.value for figure in self.best.tested.values()) >= USELESS
@@ -225,16 +215,12 @@ class Recommendation(StudyResult):
         return tuple(model for model in models if self.budget.holds(self.cost_of(model)))
 
     def cost_of(self, model: Tuned) -> Cost | None:
-        """Return the cost of a tuned model: the time of the plain model times the measured
-        ratio.
-        """
+        """Return a tuned model's cost: the plain model's time times the ratio."""
         plain = cost_of(model.metric, self.data[0].texts, model.base)
         return None if plain is None else Cost(plain.seconds * model.time, plain.megabytes)
 
     def shared(self, model: Tuned) -> dict[str, Measured]:
-        """Return the agreement of a tuned model on data sets where it was measured on the same
-        judgements.
-        """
+        """Return a tuned model's agreement on data sets with the same judgements."""
         figures = {}
         for dataset in self.data:
             plain, change = dataset.metrics.get(model.metric), model.figures.get(dataset.key)
@@ -248,8 +234,7 @@ class Recommendation(StudyResult):
 
     @property
     def ahead(self) -> Tuned | None:
-        """The tuned model that is surely above every plain metric on each data set they share, if
-        there is one.
+        """The tuned model surely above every plain metric on each shared data set, if any.
 
         By paired tests: it is above its own plain metric (p below SURE), which no metric is
         significantly above.
@@ -363,9 +348,7 @@ class Recommendation(StudyResult):
 
     @property
     def missing(self) -> list[str]:
-        """Metrics that were evaluated with this model, but not on all of these data: they are not
-        compared.
-        """
+        """Metrics not compared, as they lack results on some of these data."""
         compared = {candidate.metric for candidate in self.candidates}
         alike = [
             dataset
@@ -554,8 +537,7 @@ class Overview(StudyResult):
 def recommend(
     task: str | None = None, *, lang: str = "en", budget: str | None = None
 ) -> Recommendation | Overview:
-    """Recommend a metric for texts of a kind and language, from stored agreement with people and
-    cost.
+    """Recommend a metric for texts of a kind and language, by kept agreement and cost.
 
     Args: task: One of `TASKS`; None gives the choice for each of them. lang: The language of the
         judged texts (ISO 639-1). budget: The most that may be spent, such as `5s` (a 1,000 pairs on
@@ -617,9 +599,7 @@ def _rank_candidates(
 
 
 def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean rank of each metric over data sets [d][m]; 1 is the highest value, equal
-    values share a rank.
-    """
+    """Return each metric's mean rank over data sets [d][m]; 1 is best, ties share ranks."""
     ranks = [
         [
             1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2
@@ -631,9 +611,7 @@ def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
-    """Return the places of the (cost, value) points on the Pareto front: no cheaper point is as
-    good.
-    """
+    """Return the places of (cost, value) points on the Pareto front: no cheaper is as good."""
     best, on_front = float("-inf"), set()
     priced = [
         (cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None

@@ -21,9 +21,7 @@ QUICK = 2.0
 
 
 def sentences(recommendation: Recommendation) -> list[str]:
-    """Return sentences on which metric to use, its cost, the alternatives, and how reliable
-    it is.
-    """
+    """Return sentences on the metric to use, its cost, alternatives and reliability."""
     best, chosen = recommendation.best, recommendation.choice
     if best is None or chosen is None:
         cheap = min(
@@ -160,9 +158,7 @@ def _describe_plain(
 
 
 def _format_agreement(recommendation: Recommendation, candidate: Candidate) -> str:
-    """Return the agreement of a metric on each data set that counts; with its interval where there
-    is only one set.
-    """
+    """Return a metric's agreement on each data set that counts; a single one with interval."""
     figures = candidate.tested
     if len(figures) == 1:
         return _format_interval(next(iter(figures.values())))

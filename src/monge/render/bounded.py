@@ -1,6 +1,4 @@
-"""An explanation of long texts in few bytes: the largest moves, and what the others are
-together.
-"""
+"""An explanation of long texts in few bytes: the largest moves and the sum of the others."""
 
 from __future__ import annotations
 

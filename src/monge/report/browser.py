@@ -1,5 +1,4 @@
-"""The browser of segments that reports and the service share: its controls as HTML, and what its
-script must know.
+"""The browser of segments of reports and the service: its controls as HTML, its script's data.
 
 `render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself
 (`report.js`); the service asks for a page of them (`monge.server.browse`).

@@ -1,5 +1,4 @@
-"""Curves with their intervals: of a sweep, a panel per metric; of word vectors, panels by centring
-and kind.
+"""Curves with intervals: of a sweep, by metric; of word vectors, by centring and kind.
 
 For files (matplotlib) and for pages (`render.figures`).
 """
@@ -59,8 +58,7 @@ def sweep_figure(sweep: Sweep, path: Path) -> Path:
 
 
 def sweep_curves(sweep: Sweep) -> list[str]:
-    """Draw the figures of a sweep, one per metric: the mean with its interval, groups thin, the
-    choice marked.
+    """Draw a figure per metric of a sweep: mean with interval, thin groups, the choice marked.
 
     All share a scale; without groups thin lines are left out.
     """
@@ -125,9 +123,7 @@ def sweep_curves(sweep: Sweep) -> list[str]:
 
 
 def analysis_curves(analyses: Sequence[Analysis]) -> list[str]:
-    """Draw the figures of an analysis, one per model and centring: three similarities by layer, on
-    one scale.
-    """
+    """Draw a figure per model and centring: three similarities by layer, on one scale."""
     kinds = {
         "baseline": ("random words", "s2"),
         "self": ("same word", "s0"),
@@ -194,9 +190,7 @@ def _line(
     band: float,
     **style: Any,
 ) -> None:
-    """Return values at their places, and a band between the ends of their intervals where all of
-    them have one.
-    """
+    """Draw values at their places, and a band if all of them have an interval."""
     panel.plot(places, [figure.value for figure in figures], color=color, marker="o", **style)
     if all(figure.low is not None for figure in figures):
         panel.fill_between(

@@ -1,6 +1,4 @@
-"""What a report is made of: scores of systems by metrics on the same items, their texts, tests,
-plans, human scores.
-"""
+"""The data of a report: scores by metric and system, texts, tests, plans, human scores."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ ROOM = 2_400_000
 
 @dataclass(frozen=True)
 class Material:
-    """Results metric by metric [metrics][systems] on the same items, and the segments
-    [systems][items] behind them.
+    """Results [metrics][systems] on the same items, and the segments [systems][items] behind them.
 
     `human` are human scores [systems, items], NaN where people gave none. `plans` are those of
     `explained` items, [place][system][metric], as `compact` writes them; `notes` say what is not
@@ -99,9 +96,7 @@ class Material:
 
     @cached_property
     def ranks(self) -> Array:
-        """[metrics, systems, items]: where a score stands among all of its metric, from 0 (worst)
-        to 1 (best).
-        """
+        """Ranks [metrics, systems, items] of a metric's scores, from 0 (worst) to 1."""
         flat = self.better.reshape(len(self.metrics), -1)
         places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(
             np.float64
@@ -118,9 +113,7 @@ class Material:
 
     @cached_property
     def difference(self) -> Array:
-        """[items]: by how much of a metric's spread the best and the worst system differ, the
-        largest over metrics.
-        """
+        """Gap of the best and worst system [items], the largest over metrics."""
         spread = self.better.std(axis=(1, 2), keepdims=True)
         differences: Array = (
             (self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]
@@ -136,8 +129,7 @@ def gathered(
     human: GivenScores | None = None,
     comparison: Comparison | None = None,
 ) -> Material:
-    """Return the material of results of the same items; raises where systems have different ones or
-    texts are missing.
+    """Return the material of results; raise if systems differ in items or texts are missing.
 
     `comparison` is that of the same results, where it has been made already.
     """
@@ -184,9 +176,7 @@ def gathered(
 
 
 def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
-    """Describe the flags of each output, by place of its system and item; results are
-    [metrics][systems].
-    """
+    """Describe each output's flags by its system and item; results are [metrics][systems]."""
     by_output: dict[tuple[int, int], list[str]] = {}
     for row in results:
         for s, result in enumerate(row):
@@ -259,8 +249,7 @@ def with_plans(
     progress: Progress = lambda done, total: None,
     remedy: str = " (--plans N changes how many)",
 ) -> Material:
-    """Return the material with the plans of as many items as `most` plans allow: those that tell
-    most.
+    """Return the material with plans of as many items as `most` allows, the telling ones first.
 
     `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot
     be had, or moves nothing, has no plans, and a note says why. `remedy` ends the note that not all
@@ -308,9 +297,7 @@ def with_plans(
 def _movers(
     material: Material, load: Mapping[str, api.Metric] | None, replay: Load | None
 ) -> tuple[list[tuple[int, api.Metric, dict[str, str] | None]], list[str]]:
-    """Return the metrics that move words, with place and expected digests, and notes on the
-    others.
-    """
+    """Return the metrics that move words, with place and digests, and notes on the others."""
     metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
     notes = []
     for k, label in enumerate(material.metrics):
@@ -328,9 +315,7 @@ def _movers(
 
 
 def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
-    """Return the places of the chosen items whose plans fit into a page: all, or those in which
-    systems differ most.
-    """
+    """Return which chosen items' plans fit into a page: all, or where systems differ most."""
     size = len(packed(plans))
     if size <= ROOM:
         return list(range(len(chosen)))
@@ -354,9 +339,7 @@ def _against(material: Material, k: int, system: int, item: int) -> Segment:
 
 
 def telling(material: Material, count: int) -> list[int]:
-    """Choose items: half by the difference between systems, a quarter by disagreement, the rest
-    evenly.
-    """
+    """Choose items: half by system differences, a quarter by disagreement, the rest evenly."""
     if count >= material.items:
         return list(range(material.items))
     chosen: dict[int, None] = {}

@@ -16,9 +16,7 @@ from monge.types.table import Cell, Sheet, Span
 
 
 def human(material: Material) -> Section:
-    """Return the section on metrics against human scores: agreement, scatter and calibration
-    charts.
-    """
+    """Return the section on human scores: agreement, scatter and calibration charts."""
     assert material.human is not None
     sign = 1.0 if material.human_higher else -1.0
     has_score = np.isfinite(material.human)
@@ -75,9 +73,7 @@ def human(material: Material) -> Section:
 def _sure(
     material: Material, has_score: Array, metric: Array, people: Array, r: float | None
 ) -> Cell:
-    """Return the interval of Pearson's r, over resamples of the segments: outputs of one segment
-    are drawn together.
-    """
+    """Return the interval of Pearson's r, resampling segments with all their outputs."""
     how = material.comparison.resampling
     if r is None:
         return Cell("–")
@@ -99,9 +95,7 @@ def _sure(
 
 
 def _means_of_people(material: Material, has_score: Array, sign: float) -> Sheet:
-    """Return the mean human score of each system over the outputs that have one, with its interval,
-    best first.
-    """
+    """Return each system's mean human score where judged, with its interval, best first."""
     assert material.human is not None
     how = material.comparison.resampling
     means: dict[int, Interval] = {}
@@ -149,9 +143,7 @@ def _tau(first: Array, second: Array) -> float | None:
 def calibration(
     metric: Array, people: Array, parts: int = 10
 ) -> list[tuple[float, float, float, float]]:
-    """Return the mean metric score, and the mean human score with its interval, in equal parts by
-    metric score.
-    """
+    """Return mean metric and human scores, with interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     points = []
     for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):

@@ -1,6 +1,4 @@
-"""A figure of a recommendation: agreement with people against cost, with the front that nothing
-beats.
-"""
+"""A figure of a recommendation: agreement with people against cost, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -19,8 +17,7 @@ SECONDS = "seconds for 1,000 pairs, one thread"
 
 
 def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
-    """Return a panel a task: seconds per 1,000 pairs (logarithmic) against the mean rank, a point
-    per metric.
+    """Draw a panel per task: mean rank against seconds per 1,000 pairs (logarithmic).
 
     Grey points count words and characters, blue ones compare vectors; the line joins the metrics
     that no other one beats in both.
@@ -47,8 +44,7 @@ def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
 
 
 def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
-    """Return the figures of a recommendation's page, one per task: mean rank by agreement with
-    people against seconds.
+    """Return the figures of a recommendation's page, one per task: mean rank against seconds.
 
     Metrics on the front are named, and the one to take is a large dot.
     """
@@ -145,9 +141,7 @@ _PLACES = [
 
 
 def _name(panel: Any, recommendation: Recommendation) -> None:
-    """Write the names of the metrics on the front, each in the first place where it meets no other
-    and no point.
-    """
+    """Write the names of metrics on the front where they meet no other name and no point."""
     priced = [
         (candidate.cost.seconds, candidate.rank, candidate)
         for candidate in recommendation.candidates

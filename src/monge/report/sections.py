@@ -287,9 +287,7 @@ def _disagreements(material: Material) -> Sheet:
 
 
 def _disagreed(material: Material) -> list[tuple[list[int], int]]:
-    """The segments that metrics rank most differently: the systems that gave the output in
-    question, and the item.
-    """
+    """Return the segments that metrics rank most differently: their systems and item."""
     by_item: dict[int, list[int]] = {}
     for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
         s, i = divmod(at, material.items)
@@ -310,9 +308,7 @@ def agreement(first: Array, second: Array) -> float | None:
 
 
 def buckets(material: Material) -> Section:
-    """Return scores by reference length, by mean score, and by flags: one table per metric and
-    division.
-    """
+    """Return scores by reference length, mean score and flags, a table per metric and division."""
     sheets: list[Sheet] = []
     later: list[Sheet] = []
     side = "reference" if material.referenced else "source"
@@ -359,9 +355,7 @@ def buckets(material: Material) -> Section:
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
-    """Return the score of every system by metric k on some segments, pooled where the metric pools
-    a corpus.
-    """
+    """Return every system's score by metric k on some segments, pooled if it pools."""
     values = []
     for s in material.order:
         pooled = material.results[k][s].pooled
@@ -383,9 +377,7 @@ Parts = list[tuple[str, list[int]]]
 
 
 def _by_length(material: Material) -> tuple[str, Parts]:
-    """What a text's length is counted in, words or characters where most have no spaces, and the
-    parts.
-    """
+    """Divide by length in words, or in characters where most texts have no spaces."""
     texts = [
         segment.references[0] if segment.references else segment.source or ""
         for segment in material.segments[0]
@@ -399,9 +391,7 @@ def _by_length(material: Material) -> tuple[str, Parts]:
 
 
 def _by_score(material: Material, k: int) -> Parts:
-    """Items by their mean score over the systems: parts by one system's own score would flatter or
-    harm that system.
-    """
+    """Divide by mean score over systems: one system's own score would favour or harm it."""
     digits = material.standings[k].digits
     name_range = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
     return _quarters(material.scores[k].mean(axis=0), name_range)

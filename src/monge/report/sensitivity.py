@@ -75,9 +75,7 @@ def bars(
 
 
 def shares(sensitivity: Sensitivity, path: Path) -> Path:
-    """Draw the share of variance of each factor as one stacked bar per metric, interactions
-    last.
-    """
+    """Draw the variance shares of factors as one stacked bar per metric, interactions last."""
     names = list(sensitivity.crossings[0].settings)
     with figure(path, width=5.2, height=1.1 + 0.42 * len(sensitivity.crossings)) as axes:
         panel = axes[0, 0]

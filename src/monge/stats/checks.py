@@ -24,9 +24,7 @@ class UndefinedError(DataError):
 
 
 def as_finite(values: npt.ArrayLike, name: str) -> Array:
-    """Return the values as float64, any shape; raises at the first one that is missing, infinite or
-    not a number.
-    """
+    """Return the values as float64 of any shape; raise at the first that is not finite."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:

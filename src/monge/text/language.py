@@ -1,5 +1,4 @@
-"""A guess of the language of a text in Latin letters from its most frequent words, good enough for
-a warning.
+"""Guess the language of a text in Latin letters from frequent words, to warn about it.
 
 A word that several languages share counts for each of them in parts. No model, no dictionary;
 `guess_language` gives None wherever the texts are short or two languages are close.
@@ -92,9 +91,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @cache
 def _weights() -> Mapping[str, Mapping[str, float]]:
-    """Return the weight of each frequent word for each language and family: 1 / the number of them
-    that share it.
-    """
+    """Return each frequent word's weight by language and family: 1 / how many share it."""
     family_of = {language: family for family in _FAMILIES for language in family.split()}
     owners: dict[str, list[str]] = {}
     for language, words in _FREQUENT.items():

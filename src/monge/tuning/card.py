@@ -56,9 +56,7 @@ def card_text(card: Mapping[str, Any]) -> str:
 
 
 def _overlap(card: Mapping[str, Any]) -> str:
-    """Return a sentence on texts that are both held out and learned from, and on judgements left
-    out to avoid it.
-    """
+    """Return a sentence on texts both held out and learned from, and on those left out."""
     if "texts_also_learned" not in card["held_out"]:
         return (
             "Texts of the held-out part may have been learned from: this adapter was made "

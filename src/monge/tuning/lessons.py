@@ -154,9 +154,7 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
 
 
 def _switch(value: str) -> str | int | bool:
-    """Parse the value of a switch of a data set, as `--switch` does: true, false, a whole number,
-    or a text.
-    """
+    """Parse a switch of a data set like `--switch`: true, false, a whole number, or text."""
     return (
         value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
     )

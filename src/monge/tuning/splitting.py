@@ -19,8 +19,7 @@ split.
 
 @dataclass(frozen=True)
 class Parts:
-    """Training data, held-out data, and the number of judgements per lesson that share a text with
-    the latter.
+    """Training data, held-out data, and how many judgements per lesson share a text with these.
 
     Attributes:
         lessons: The lessons, without judgements that share a text with a held-out one.
@@ -42,8 +41,7 @@ class Parts:
 
 
 def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int) -> Parts:
-    """Hold out a fraction of the first lesson; no lesson learns from judgements that share a text
-    with it.
+    """Hold out a fraction of the first lesson; no lesson keeps judgements that share its texts.
 
     Judgements that share a text, directly or through others, are held out together. If that gives
     too few, sets are split between source items, and training judgements that share a text with
@@ -74,9 +72,7 @@ def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int)
 
 
 def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
-    """Leave out of every lesson the judgements that share a source, reference or output with a
-    held-out one.
-    """
+    """Leave out of every lesson the judgements that share any text with held-out ones."""
     forbidden = _all_texts(held)
     remaining: list[Examples | Labelled] = []
     for lesson in lessons:
@@ -96,9 +92,7 @@ def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
 
 
 def judgement_texts(lesson: Examples | Labelled) -> list[Texts]:
-    """Return the normalised texts of each judgement, without empty ones; normalising ignores case
-    and blanks.
-    """
+    """Return each judgement's texts without empty ones, ignoring case and blanks."""
     if isinstance(lesson, Labelled):
         return [_normalise(pair) for pair in lesson.pairs]
     of_rows = [
@@ -110,9 +104,7 @@ def judgement_texts(lesson: Examples | Labelled) -> list[Texts]:
 
 
 def group_by_shared_text(texts: Sequence[Texts]) -> list[list[int]]:
-    """Group the places of judgements that share a text, directly or through others; sorted by
-    smallest text.
-    """
+    """Group places of judgements linked by shared texts; sorted by smallest text."""
     parents: dict[str, str] = {}
 
     def root(text: str) -> str:

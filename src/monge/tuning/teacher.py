@@ -1,6 +1,4 @@
-"""Distillation: a teacher's scores of pairs that nobody judged, and the cosines of its sentence
-vectors.
-"""
+"""Distillation: a teacher's scores of unjudged pairs and cosines of its sentence vectors."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ READ_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Teacher:
-    """The teacher of `distil`: a metric with its settings, its model, and the weight of its
-    sentence cosines.
-    """
+    """The teacher of `distil`: a metric with settings, its model, and its cosines' weight."""
 
     metric: str = "twmd"
     model: str = "auto"
@@ -44,8 +40,7 @@ def distil_objective(
     translated: Examples | None = None,
     seed: int = 0,
 ) -> ScoreObjective:
-    """Make the objective of learning a teacher's scores, standardised by group; human judgements
-    are not used.
+    """Make the objective of learning a teacher's scores, standardised by group.
 
     `translated` has the rows that the teacher reads instead, matched by id.
     """
@@ -84,9 +79,7 @@ def distil_objective(
 
 
 class _Renderings:
-    """The texts that a teacher reads, its vector of each, and the training texts that correspond to
-    each.
-    """
+    """The texts that a teacher reads, their vectors, and the training texts of each."""
 
     def __init__(self, of_text: Mapping[str, str], vectors: Mapping[str, torch.Tensor]) -> None:
         self.teacher_texts = list(vectors)
@@ -110,8 +103,7 @@ class _Renderings:
 def _with_neighbours(
     examples: Examples, read: Sequence[Segment], renderings: _Renderings, count: int, seed: int
 ) -> tuple[Examples, list[Segment]]:
-    """Add rows that pair each text with its nearest texts and with a random one; all rows become
-    one group.
+    """Add rows that pair each text with its nearest texts and a random one, in one group.
 
     If a text has several renderings, such as translations, one is drawn per row.
     """

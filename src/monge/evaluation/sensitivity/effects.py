@@ -1,6 +1,4 @@
-"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full
-crossing. Pure.
-"""
+"""Effects of factors on metrics from scores at points: spreads, effects, variance shares."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ OWN = "own"
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The difference of two settings, its interval (None where too few items can be resampled), and
-    RD in percent.
-    """
+    """The difference of two settings, its interval (None if not resampled), and RD in percent."""
 
     difference: float
     low: float | None
@@ -69,9 +65,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Level:
-    """One setting of one metric: its agreement by group and on the mean, against the default
-    setting too.
-    """
+    """One setting of one metric: agreement by group and on the mean, and against the default."""
 
     setting: str
     default: bool
@@ -108,9 +102,7 @@ class Level:
 
 
 def contrast(values: Array, draws: Array, first: int, second: int, confidence: float) -> Contrast:
-    """Compare setting `first` with setting `second`: values [m], draws [m, r] from the same
-    resamples.
-    """
+    """Compare settings `first` and `second`: values [m], draws [m, r] of shared resamples."""
     bounds = percentiles(draws[first] - draws[second], confidence)
     low, high = bounds if bounds is not None else (None, None)
     return Contrast(
@@ -169,9 +161,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Effect:
-    """One factor of one metric: its levels, the spread of each group, and that of the mean over
-    groups.
-    """
+    """One factor of one metric: its levels, and its spread by group and on the mean."""
 
     factor: str
     metric: str
@@ -228,9 +218,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing
-    varies).
-    """
+    """Variance shares of one metric's factors in a full crossing, by group (None: no variance)."""
 
     metric: str
     settings: Mapping[str, tuple[str, ...]]
@@ -263,9 +251,7 @@ class Crossing:
         return float(np.mean(residuals)) if residuals else float("nan")
 
     def heavier(self) -> tuple[int, int]:
-        """Count the groups where the other factors together explain more than the aggregation, and
-        all groups.
-        """
+        """Count groups where other factors outweigh the aggregation, and all groups."""
         defined = [
             group_shares for group_shares in self.groups.values() if group_shares is not None
         ]
@@ -323,9 +309,7 @@ def effect(
     ddof: int,
     confidence: float,
 ) -> Effect:
-    """Measure the effect of a factor on a metric; the default is a level too, called `own` if it is
-    not listed.
-    """
+    """Measure a factor's effect on a metric; an unlisted default becomes the level `own`."""
     base = Point(metric)
     points = points_of(metric, factor)
     same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]

@@ -1,6 +1,4 @@
-"""What a sensitivity study found: effects, crossings and what was used for them; its JSON form and
-its tables.
-"""
+"""The result of a sensitivity study: effects, crossings and inputs, as JSON and tables."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ class StopwordList:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """The effects per factor and metric, the crossings per metric if requested, and the data they
-    are from.
+    """The effects per factor and metric, the crossings if requested, and the data used.
 
     `groups` counts judgements, `segments` the texts behind them; `sample` is the number of source
     segments a group that were drawn, where not all were taken. `signatures` are those of the
@@ -178,9 +175,7 @@ def _bests_sheet(sensitivity: Sensitivity) -> Sheet:
 
 
 def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
-    """Return the mean CV of every factor and metric, and the RD of the worst against the best
-    setting.
-    """
+    """Return each factor's mean CV per metric, and RD of the worst against the best."""
     names = [factor.name for factor in sensitivity.factors]
     effects = {(effect.factor, effect.metric): effect for effect in sensitivity.effects}
     rows = []

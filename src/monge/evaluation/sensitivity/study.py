@@ -1,6 +1,4 @@
-"""How much does preprocessing move a result? Settings of factors, their spread, and whether the
-best is noise.
-"""
+"""Measure how preprocessing moves a result: settings, their spread, and whether it is noise."""
 
 from __future__ import annotations
 
@@ -54,9 +52,7 @@ def sensitivity(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sensitivity:
-    """Measure the agreement of metrics with people under every setting of some factors, in one pass
-    per group.
-    """
+    """Measure the agreement of metrics with people under every setting of some factors."""
     check_names(metrics, setup)
     (dataset,) = task.open(resampling.seed)
     spoken = list(languages(dataset, setup.lang))
@@ -106,9 +102,7 @@ def sensitivity(
 
 
 def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
-    """Return the factors of a full crossing: single ones (a joint one is taken apart), the
-    aggregation among them.
-    """
+    """Return the single factors of a full crossing, the aggregation among them."""
     single_factors = [factor for factor in tried if len(factor.parts) == 1]
     for factor in tried:
         names = [factor.name for factor in single_factors]
