@@ -25,9 +25,7 @@ workers run at normal priority, and Ray listens on the loopback address only (it
 DEATHS = 4
 """How often Ray starts a task whose worker dies."""
 STORE = 128 << 20
-"""Bytes of the object store of a Ray that monge starts: only one small report per block passes
-through it.
-"""
+"""Bytes of the object store of a Ray that monge starts; it holds one small report per block."""
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,7 @@ from monge.types import Result, Segment
 
 ATTEMPTS = 3
 Pass = tuple[Sequence[api.Metric], Sequence[Segment], Mapping[str, Iterable[str]]]
-"""Metrics, the rows that they score in one encoding pass, and the texts that idf comes from by
-name.
-"""
+"""Metrics, the rows that they score in one encoding pass, and the idf texts by name."""
 Passes = Callable[[Sequence[Pass]], Iterator[tuple[int, list[Result]]]]
 """A function that scores passes and yields the number and results of each as it finishes."""
 

@@ -173,8 +173,7 @@ def _stage(
         folder.drop_new_blocks()
         raise UsageError(
             f"{folder.path} holds a run on another input ({recorded['rows']} rows, now "
-            f"{staged.rows}); "
-            "-o another place, or --fresh to begin anew"
+            f"{staged.rows}); -o another place, or --fresh to begin anew"
         )
     folder.take_new_blocks()
     write_json(folder.index, {**_index_of(staged), "bad": bad})

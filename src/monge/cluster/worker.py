@@ -43,16 +43,12 @@ T = TypeVar("T")
 Windows = list[list[int]]
 """The places of rows in their block, window by window."""
 KEPT_CHARACTERS = 1 << 21
-"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: about 100
-MB of pieces.
-"""
+"""Characters of texts whose pieces a worker keeps between blocks: about 100 MB of pieces."""
 
 
 _counters: dict[str, Any] = {}
 _workers: dict[str, Worker] = {}
-"""The worker of this process by pass id; the process stays alive from block to block and pass to
-pass.
-"""
+"""The worker of this process by pass id; the process outlives blocks and passes."""
 
 
 def load_models(recipe: Recipe) -> None:

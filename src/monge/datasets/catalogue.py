@@ -32,9 +32,7 @@ NEEDS: dict[str, Needs] = {
     "mtme": (("human",),),
     "systems": (("systems", *_TEXTS),),
 }
-"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any
-one set does.
-"""
+"""A human column's layout, a reader, or `systems` -> alternative sets of needed file roles."""
 
 
 @dataclass(frozen=True)

@@ -62,11 +62,9 @@ ROLES: dict[str, Tiers] = {
     ),
     "score": (("score",), ("scores", "segment_score", "metric_score"), ("value", "f1")),
 }  # fmt: skip
-"""Role -> names in tiers: the first tier that a column is in decides, two columns in one tier are
-ambiguous.
+"""Role -> names in tiers: the first tier with a column decides; two columns in it are ambiguous.
 
-Letters count alike in either case, and a space or a hyphen as an underscore. References may be
-numbered.
+Case is ignored, and a space or a hyphen counts as an underscore. References may be numbered.
 """
 TEXTS = ("hypothesis", "reference", "source", "system", "id")
 _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")

@@ -195,8 +195,7 @@ def _decode_line(raw: bytes, name: str, number: int, errors: str) -> str:
     except UnicodeDecodeError as error:
         raise Unreadable(
             f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position "
-            f"{error.start + 1} of the line "
-            "(a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
+            f"{error.start + 1} of the line (a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
         ) from None
 
 

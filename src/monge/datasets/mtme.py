@@ -72,8 +72,7 @@ def find_test_set(directory: Path, name: str) -> Path:
     if not names:
         raise Unreadable(
             f"{directory}: no test set of mt-metrics-eval (sources, references, system-outputs, "
-            f"human-scores), nor "
-            "directories of such"
+            "human-scores), nor directories of such"
         )
     if name and name not in names:
         raise UnknownName("test set", name, names)

@@ -167,6 +167,5 @@ def _describe_mismatch(first: TextFile, second: TextFile) -> str:
     )
     return (
         f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has "
-        f"{second.count()}: "
-        f"the first unmatched is line {line} of {longer.name}, {excerpt}"
+        f"{second.count()}: the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

@@ -26,9 +26,7 @@ _DIRECTIONS = {"higher": True, "lower": False}
 _SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
 """Suffixes of text files; `uedin.4955` and `uedin.4723` are two systems."""
 _COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+]?\d+\.?\d*(?:e[-+]?\d+)?)")
-"""The output of `comet-score`: one line per segment, counted from 0, and one per system, which is
-ignored.
-"""
+"""The output of `comet-score`: one line per segment from 0, and one per system (ignored)."""
 _NONE = ("", "none", "nan", "null")
 
 
@@ -143,8 +141,8 @@ def _read_entries(path: str, name: str) -> Iterator[_Entry]:
     if not column:
         raise Unreadable(
             f"{rows.name}: no column 'score' or {name!r} (columns: {', '.join(names)}); expected "
-            f"columns score and, "
-            "to tell segments apart, system and id, or lines SCORE or SYSTEM, tab, SCORE"
+            "columns score and, to tell segments apart, system and id, or lines SCORE or SYSTEM, "
+            "tab, SCORE"
         )
     for row in rows:
         if (
@@ -219,8 +217,7 @@ def _scores_in_order(
     if len({group for group, _ in systems}) > 1 or turns > len(set(systems)):
         raise Misaligned(
             f"{file}: one number a line does not tell which group or system it is of; give columns "
-            f"system, id and "
-            "score (group too where there are several), or lines SYSTEM, tab, SCORE"
+            "system, id and score (group too where there are several), or lines SYSTEM, tab, SCORE"
         )
     if len(entries) != len(segments):
         raise Misaligned(
@@ -274,8 +271,8 @@ def _scores_by_key(
     if missing and (zero or not partial or len(missing) == len(segments)):
         raise Misaligned(
             f"{file} has {len(values)} scores, {len(segments) - len(missing)} of them for the "
-            f"{len(segments)} "
-            f"segments; the first without one: {_describe_segment(*segments[missing[0]])}{zero}"
+            f"{len(segments)} segments; the first without one: "
+            f"{_describe_segment(*segments[missing[0]])}{zero}"
         )
     return np.array([values.get(segment_key, np.nan) for segment_key in keys], dtype=np.float64)
 

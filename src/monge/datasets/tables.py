@@ -63,9 +63,8 @@ class Table:
                 of = f" of system {segment.system}" if segment.system else ""
                 raise Unreadable(
                     f"{self.rows.where(row, self.columns.get('id'))}: id {segment.id!r}{of} stands "
-                    f"in line {line} "
-                    "already; a system needs an id of its own for every row (rows without an id "
-                    "column are numbered)"
+                    f"in line {line} already; a system needs an id of its own for every row (rows "
+                    "without an id column are numbered)"
                 )
 
     @property

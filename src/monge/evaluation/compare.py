@@ -377,9 +377,7 @@ def _rank_by_given_scores(
 
 
 FEW = 30
-"""Below so many segments the bootstrap says too often that systems differ; permutation tests hold
-for any number.
-"""
+"""Fewer segments than this are compared by permutation: the bootstrap would reject too often."""
 
 
 def _choose_test(resampling: Resampling, n: int) -> str:
@@ -399,8 +397,7 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
         if row.id in rows_by_item:
             raise Misaligned(
                 f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what "
-                f"tells items and "
-                "systems apart: --columns id=COLUMN,system=COLUMN"
+                "tells items and systems apart: --columns id=COLUMN,system=COLUMN"
             )
         rows_by_item[row.id] = row
     if len(rows_by_system) < 2:

@@ -307,8 +307,7 @@ def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
         yield (
             f"Every metric anti-correlates with {people} ({best.statistic} {value} at the best): "
             "either higher is worse in these judgements (--switch higher_is_better=no, or =yes "
-            "where it was no), or "
-            "scores and judgements do not belong together. Nothing is ranked."
+            "where it was no), or scores and judgements do not belong together. Nothing is ranked."
         )
         return
     text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {value})"
@@ -369,8 +368,7 @@ def _list_notes(evaluation: Evaluation) -> list[str]:
         verdict = "changes" if metric_order.changed else "does not change"
         lines.append(
             f"uniform units and weights: the order of metrics {verdict} ({metric_order.human}, "
-            f"{metric_order.statistic}): "
-            f"uniform {uniform}; own {own}"
+            f"{metric_order.statistic}): uniform {uniform}; own {own}"
         )
     return lines
 

@@ -30,9 +30,7 @@ Rows = tuple[Segment, ...]
 RemoteScorer = Callable[
     [Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]
 ]
-"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of
-each finished pass.
-"""
+"""Scores passes (metrics, rows, corpora) elsewhere; yields finished passes' numbers and results."""
 TOPICS = ("topic",)
 """Kinds of groups that have too few texts to fit statistics from."""
 

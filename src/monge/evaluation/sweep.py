@@ -126,8 +126,7 @@ class Sweep:
         ]
         text = (
             f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on "
-            f"{self.development} "
-            f"({directed(best.statistic)} {mean})"
+            f"{self.development} ({directed(best.statistic)} {mean})"
         )
         if tied:
             rest = (
@@ -161,9 +160,8 @@ class Sweep:
             f"with {first.human}",
             (targets, *first.groups, "mean"),
             rows,
-            tied=f"not significantly {worse_than_best(first.statistic)} the best "
-            f"(paired tests as in evaluate, corrected over all pairs, p > "
-            f"{self.resampling.alpha:g})",
+            tied=f"not significantly {worse_than_best(first.statistic)} the best (paired tests as "
+            f"in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
         )
 
     def _chosen_sheet(self) -> Sheet:

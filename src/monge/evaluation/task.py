@@ -41,9 +41,7 @@ RANKING_STATISTICS = ("tau10", "tau13", "tau14")
 PAIRWISE, SOFT = "pairwise_accuracy", "soft_pairwise_accuracy"
 SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
 AVERAGED, _BY = ("item", "system"), "_by_"
-"""What a statistic may be averaged over, `pearson_by_item`: within items between systems, or the
-other way round.
-"""
+"""What statistics may be averaged over: `pearson_by_item` is within items, between systems."""
 _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
 

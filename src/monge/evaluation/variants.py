@@ -20,9 +20,7 @@ UNIFORM_UNITS = (
     "units.specials=drop",
     "weights=uniform",
 )
-"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out,
-equal weights.
-"""
+"""The units that `uniform_units` gives every metric: all pieces but specials, equal weights."""
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _COMMA = re.compile(r",(?![^()]*\))")
 

@@ -30,9 +30,7 @@ CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
 ZERO = 0.05
 """A mean similarity of no more than this, at every layer, counts as zero."""
 TREND = 0.7
-"""A rank correlation of layer and similarity of no less than this counts as rising (or falling)
-throughout.
-"""
+"""A rank correlation of layer and similarity of at least this counts as rising (or falling)."""
 ENCODED_AT_ONCE = 64
 
 
@@ -92,10 +90,8 @@ class Analysis:
         ]
         notes = [
             f"weights {self.weights}: {self.texts} texts, {self.words} words, {self.recurring} of "
-            f"them in "
-            f"{self.contexts} texts or more; {self.pairs} pairs per similarity, batches of "
-            f"{self.batch}, seed "
-            f"{self.seed}",
+            f"them in {self.contexts} texts or more; {self.pairs} pairs per similarity, batches "
+            f"of {self.batch}, seed {self.seed}",
             "baseline: two words of different texts; self: the same word in two texts; intra: two "
             "words of one text",
         ]
@@ -136,8 +132,7 @@ class Analysis:
         ).value
         text = (
             f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors "
-            f"hold, and two "
-            f"random words have a cosine of up to {decimals(base, 2)}"
+            f"hold, and two random words have a cosine of up to {decimals(base, 2)}"
         )
         if most <= plain:
             return f"{text}; no centring makes more of them hold."
@@ -397,8 +392,7 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
     if not recurring or not long:
         raise DataError(
             f"too little text: no word stands in {contexts} texts, or no text has two words; give "
-            f"more texts, "
-            "or fewer --contexts"
+            "more texts, or fewer --contexts"
         )
 
     def baseline() -> list[tuple[int, int]]:

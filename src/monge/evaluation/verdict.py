@@ -39,15 +39,14 @@ def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
     if n < least:
         return (
             f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of "
-            f"{pairs} "
-            f"pair{'s' * (pairs != 1)} of systems needs at least {least} at the level {alpha:g}."
+            f"{pairs} pair{'s' * (pairs != 1)} of systems needs at least {least} at the level "
+            f"{alpha:g}."
         )
     if pairs / (resamples + 1) <= alpha:
         return None
     return (
         f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the "
-        f"level {alpha:g}; "
-        "leave --resamples out, or ask for more."
+        f"level {alpha:g}; leave --resamples out, or ask for more."
     )
 
 

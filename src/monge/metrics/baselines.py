@@ -30,9 +30,7 @@ from monge.metrics.rows import CORE
 OWN = "packaged_baselines.tsv"
 _PARTS = ("precision", "recall", "f1")
 _NEVER_REACHED = 256
-"""A limit of pieces that no text in the baseline corpora reaches: limits from here on do not change
-a baseline.
-"""
+"""A limit of pieces that no baseline text reaches: from here on limits change no baseline."""
 
 
 def _read_rows(name: str) -> Iterator[list[str]]:

@@ -22,20 +22,17 @@ def check(spec: MetricSpec) -> None:
     ):
         raise InvalidSetting(
             "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity "
-            "that is 1 for equal "
-            f"texts, not readout={spec.readout.name}"
+            f"that is 1 for equal texts, not readout={spec.readout.name}"
         )
     if spec.units.bag != "words" and (spec.units.ngram != 1 or spec.weights.name == "counts"):
         raise InvalidSetting(
             f"units.bag={spec.units.bag} makes sentences of single words: it goes with "
-            f"units.ngram=1 and "
-            "weights other than counts"
+            "units.ngram=1 and weights other than counts"
         )
     if spec.references.name == "max-sides" and not isinstance(readout, Prf):
         raise InvalidSetting(
             "references=max-sides makes F of the best precision and the best recall: it needs "
-            "readout=prf, "
-            f"not {readout.name}"
+            f"readout=prf, not {readout.name}"
         )
     if spec.units.phrases:
         _check_phrases(spec)
@@ -59,10 +56,9 @@ def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
         )
     if not raw_bounds(spec).higher_is_better or isinstance(spec.scale, Baseline):
         raise InvalidSetting(
-            f"fluency=lm adds a likelihood to a similarity: it does not go with "
-            f"readout={spec.readout.name} "
-            f"and scale={spec.scale.name}; take a readout that is higher for better, and scale=raw "
-            f"or unit"
+            "fluency=lm adds a likelihood to a similarity: it does not go with "
+            f"readout={spec.readout.name} and scale={spec.scale.name}; take a readout that is "
+            "higher for better, and scale=raw or unit"
         )
 
 
@@ -86,9 +82,8 @@ def _check_phrases(spec: MetricSpec) -> None:
     for name, (value, accepted, is_met) in conditions.items():
         if not is_met:
             raise InvalidSetting(
-                f"units.join=positions compares n-grams place by place: for "
-                f"{spec.units.ngram or 'sentence'}-grams "
-                f"it needs {name}={accepted}, not {value}"
+                "units.join=positions compares n-grams place by place: for "
+                f"{spec.units.ngram or 'sentence'}-grams it needs {name}={accepted}, not {value}"
             )
 
 

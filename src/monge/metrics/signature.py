@@ -43,16 +43,12 @@ _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
-"""By axis, the values of fields that older signatures do not have; a signature that has the field
-overrides them.
-"""
+"""By axis, values of fields that older signatures lack; a signature's own field overrides them."""
 FILE = "file"
 CPU = "cpu"
 """The default device, which signatures leave out."""
 _OF_RUN = ("device", "nrefs")
-"""Keys that describe the run: a replay on another device, or with more references, writes its
-own.
-"""
+"""Keys that describe the run: a replay on another device or with more references may differ."""
 
 
 @cache
@@ -223,9 +219,8 @@ def parse(line: str) -> ParsedSignature:
     if "config" not in keys and "tokenizer" in keys:
         raise StatisticsMismatch(
             "the signature lacks 'config', the digest of the model's configuration: it is of a "
-            "version of monge that "
-            "did not sign it, though it moves scores; score again by name (-m) for a signature "
-            "that replays"
+            "version of monge that did not sign it, though it moves scores; score again by name "
+            "(-m) for a signature that replays"
         )
     for key in expected:
         if key not in keys:
@@ -407,10 +402,8 @@ def full(line: str) -> Signature:
     if _digest(signature) != digest:
         raise StatisticsMismatch(
             f"the short signature ends in #{digest}, but {first} here gives #{_digest(signature)}: "
-            f"it was changed, or "
-            f"made by a version of monge with other defaults ({monge}; this is "
-            f"{version('monge')}); "
-            "the long signature replays (-f json, or --signature-form long)"
+            f"it was changed, or made by a version of monge with other defaults ({monge}; this is "
+            f"{version('monge')}); the long signature replays (-f json, or --signature-form long)"
         )
     return signature
 
@@ -433,8 +426,7 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     ):
         raise StatisticsMismatch(
             "not a short signature: expected "
-            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
-            "monge:VERSION#DIGEST"
+            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|monge:VERSION#DIGEST"
         )
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
     identity += (("device", rest["device"]),) if "device" in rest else ()

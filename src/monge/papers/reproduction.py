@@ -354,8 +354,7 @@ def _format_claim(claim: JsonRecord) -> str:
     block_text = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
     return (
         f"{pad(_claim_word(claim), 6)} {claim['says']}{block_text}: {rows} "
-        f"{claim['ours']:+.3f}{bounds}; "
-        f"reported {reported or 'illegible'}"
+        f"{claim['ours']:+.3f}{bounds}; reported {reported or 'illegible'}"
     )
 
 

@@ -41,9 +41,7 @@ TASKS = {
 USELESS = 0.2
 """Below this agreement nothing is recommended."""
 CLOSE = 0.02
-"""A cheaper metric is taken in place of the best only if its agreement is at most so much lower on
-each data set.
-"""
+"""A cheaper metric replaces the best only if it agrees at most this much less on each data set."""
 MUCH = 3.0
 """A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
 DEVELOPMENT: Mapping[str, str] = dict.fromkeys(
@@ -367,8 +365,8 @@ class Recommendation(StudyResult):
         if len(self.data) > 1:
             yield (
                 "order: on how many data sets a metric is significantly worse than the best, then "
-                "its mean rank (1 is "
-                "the best); statistics differ between data sets, so values have no mean"
+                "its mean rank (1 is the best); statistics differ between data sets, so values "
+                "have no mean"
             )
         for data in self.development:
             yield (
@@ -382,8 +380,7 @@ class Recommendation(StudyResult):
             if (workload["texts"], workload["model"]) == (self.data[0].texts, model):
                 yield (
                     f"cost: {workload['pairs']:,} pairs of {workload['dataset']}, "
-                    f"{workload['machine']}, "
-                    "model loaded before"
+                    f"{workload['machine']}, model loaded before"
                 )
 
     def records(self) -> Iterator[dict[str, Any]]:

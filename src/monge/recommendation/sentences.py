@@ -52,9 +52,8 @@ def sentences(recommendation: Recommendation) -> list[str]:
     if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
         lines.append(
             f"Even the best reaches {decimals(best.least)} "
-            f"only{_name_weakest(recommendation, best)} (1 is perfect "
-            "agreement, 0 is "
-            "chance): trust means over many texts, not the score of one."
+            f"only{_name_weakest(recommendation, best)} (1 is perfect agreement, 0 is chance): "
+            "trust means over many texts, not the score of one."
         )
     if recommendation.development:
         names = listed([dataset.title for dataset in recommendation.development])
@@ -79,11 +78,9 @@ def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[st
         name, top = max(data.metrics.items(), key=lambda item: item[1].value)
         yield (
             f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: "
-            f"it agrees with people "
-            f"by {_format_interval(figure)} on {data.title}, where the best plain metric, {name}, "
-            f"has "
-            f"{decimals(top.value)}; "
-            f"it takes {_format_cost(recommendation.cost_of(model))}."
+            f"it agrees with people by {_format_interval(figure)} on {data.title}, where the best "
+            f"plain metric, {name}, has {decimals(top.value)}; it takes "
+            f"{_format_cost(recommendation.cost_of(model))}."
         )
     yield from [model.caution] * bool(model.caution)
 
@@ -92,9 +89,8 @@ def _describe_nothing(recommendation: Recommendation, best: Candidate) -> Iterat
     """Yield the sentence that no metric agrees with people well enough."""
     yield (
         f"Nothing here is good enough: even the best, {best.metric}, agrees with people by "
-        f"{_format_agreement(recommendation, best)} "
-        "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let "
-        "people judge, or "
+        f"{_format_agreement(recommendation, best)} only (1 is perfect agreement, 0 is chance). Do "
+        "not decide by any of these scores; let people judge, or "
         + (
             "get references."
             if recommendation.task == "quality-estimation"
@@ -135,8 +131,7 @@ def _describe_plain(
     )
     yield (
         f"{use} {best.metric}: it agrees best with people{within} "
-        f"({_format_agreement(recommendation, best)}{rank}) "
-        "and takes "
+        f"({_format_agreement(recommendation, best)}{rank}) and takes "
         f"{_format_cost(best.cost)}{words}."
     )
     cheaper = [
@@ -182,9 +177,8 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
         data, change = next(iter(changes.items()))
         yield (
             f"Where time is short: {model.label} is {1 / model.time:.1f} times as fast as "
-            f"{model.metric} with the "
-            f"plain model, and agrees by {decimals(change.after.value)} on {data} "
-            f"(plain: {decimals(change.before.value)})."
+            f"{model.metric} with the plain model, and agrees by {decimals(change.after.value)} on "
+            f"{data} (plain: {decimals(change.before.value)})."
         )
         return
     better = {
@@ -196,8 +190,7 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
         moved = listed([f"{_format_change(change)} on {title}" for title, change in better.items()])
         yield (
             f"If you take {model.metric}, take it with --model {model.name}, which was tuned on "
-            f"human judgements: its "
-            f"agreement rises {moved}, for the same time."
+            f"human judgements: its agreement rises {moved}, for the same time."
         )
         yield from [model.caution] * bool(model.caution)
     else:

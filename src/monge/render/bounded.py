@@ -10,9 +10,7 @@ from monge.render.checks import checked_explanation, dumps
 from monge.types import Explanation
 
 FULL_CELLS, WHOLE_CELLS = 10_000, 100_000
-"""Pairs of units up to which every cost and every mass is written, and up to which it is where that
-is asked for.
-"""
+"""Pairs of units up to which all costs and masses are written: by default, and on request."""
 MOST_MOVES = 2_000
 """Moves of a plan, the largest first."""
 

@@ -38,9 +38,7 @@ fill-opacity: .14; }
 } .monge .plot.slim { display: block; } }
 """
 BROAD, SLIM, PANEL = 720.0, 320.0, 340.0
-"""The widths of a figure on a desk and on a phone, and of one of several that stand beside each
-other.
-"""
+"""The widths of a figure on a desk and on a phone, and of one of several side by side."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _TALL = 46.0, 14.0, 12.0, 44.0, 260.0
 Box = tuple[float, float, float, float]
 

@@ -53,8 +53,7 @@ def focused(
     vars(part).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
     note = (
         f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are "
-        f"{len(rows)} and "
-        f"{len(columns)} of them, those in the moves that lost most."
+        f"{len(rows)} and {len(columns)} of them, those in the moves that lost most."
     )
     return part, note
 

@@ -14,9 +14,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 _INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
 WIDTHS = (40, 60, 80)
-"""Widths of a window in rem below which a table that needs more stands with its cells below each
-other.
-"""
+"""Window widths in rem below which the cells of a wide table stand below each other."""
 
 
 def _stacking(width: int | None) -> str:

@@ -148,9 +148,7 @@ def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) 
 
 
 _NARROW, _READABLE = 16, 48
-"""Names are broken into lines of no less than the first; in a table that is split they share the
-second.
-"""
+"""The least width of a broken name, and the width that names share in a split table."""
 
 
 def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:

@@ -25,8 +25,7 @@ ORDERS = {
 }
 _MARKED = (
     " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the "
-    "chosen metric. "
-    "“Plan” shows which words were matched with which, and at what cost."
+    "chosen metric. “Plan” shows which words were matched with which, and at what cost."
 )
 
 

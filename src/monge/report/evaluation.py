@@ -80,13 +80,10 @@ def evaluation_charts(evaluation: Evaluation) -> list[str]:
         human, metrics = _pooled(dataset, scored)
         charts.append(
             f"<p>Each metric against {safe(dataset.judgement)}. Both are standardised in their "
-            f"group: 0 is the mean, 1 "
-            "is a standard deviation above it, higher is better. Left of each pair: every text; "
-            "the stronger a "
-            "square, the more of them. Right, calibration: the texts in equal parts from low to "
-            "high score, and "
-            "the mean judgement in each part with its 95% interval. With a good metric the line "
-            "rises all the way.</p>"
+            "group: 0 is the mean, 1 is a standard deviation above it, higher is better. Left of "
+            "each pair: every text; the stronger a square, the more of them. Right, calibration: "
+            "the texts in equal parts from low to high score, and the mean judgement in each part "
+            "with its 95% interval. With a good metric the line rises all the way.</p>"
         )
         for variant_scores, values in zip(scored, metrics, strict=True):
             names = variant_scores.label, dataset.judgement

@@ -25,9 +25,7 @@ from monge.types.flags import describe_flag
 HUMAN = "human scores"
 """What the scores of people are called where the user gave no name."""
 PLANS = 15_000
-"""So many plans are carried, of the segments that tell most; all of them where there are no
-more.
-"""
+"""The most plans in a report: those of the segments that tell most."""
 ROOM = 2_400_000
 """Bytes that plans may take in a page; of long texts fewer plans are carried."""
 
@@ -221,9 +219,7 @@ Progress = Callable[[int, int], None]
 FindPlans = Callable[
     [api.Metric, Sequence[Segment], Sequence[Segment], dict[str, str] | None], Plans
 ]
-"""A metric, all segments, those whose plans are wanted and the digests to meet -> place among them
-and plan.
-"""
+"""(metric, all segments, places to explain, expected digests) -> places with their plans."""
 
 
 def _transported(
@@ -281,9 +277,8 @@ def with_plans(
     if len(kept_items) < material.items:
         notes.append(
             f"Words are marked and plans can be opened in {len(kept_items)} of the "
-            f"{material.items} segments: those "
-            "in which "
-            f"systems differ or metrics disagree most, and an even sample of the rest{remedy}."
+            f"{material.items} segments: those in which systems differ or metrics disagree most, "
+            f"and an even sample of the rest{remedy}."
         )
     return replace(
         material,

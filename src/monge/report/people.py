@@ -47,12 +47,9 @@ def human(material: Material) -> Section:
     those = "" if has_score.all() else ", those that people judged,"
     sentences = [
         f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
-        f"stronger a square's "
-        "colour, the more of them. Right, calibration: the outputs in equal parts from low to high "
-        "score, "
-        f"and the mean of {material.human_name} in each part with its 95% interval. With a good "
-        f"metric the line rises "
-        "all the way.",
+        "stronger a square's colour, the more of them. Right, calibration: the outputs in equal "
+        f"parts from low to high score, and the mean of {material.human_name} in each part with "
+        "its 95% interval. With a good metric the line rises all the way.",
     ]
     if len(material.metrics) > 1:
         sentences.append(

@@ -81,8 +81,8 @@ def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
             charts.append(scatter_plot(title, marks, SECONDS, up, alone=len(recommendations) == 1))
     legend = (
         "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count "
-        "words and characters; "
-        "named are the metrics that no other beats in both, and a large dot is the one to take."
+        "words and characters; named are the metrics that no other beats in both, and a large dot "
+        "is the one to take."
     )
     return [*charts, f'<p class="soft"><small>{safe(legend)}</small></p>']
 

@@ -123,9 +123,8 @@ def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Resu
         ):
             raise DataError(
                 f"{result.metric} of {result.system or 'the system'}: the file says "
-                f"{result.score}, its texts give "
-                f"{recomputed.score} here; were the texts changed, or is another version of the "
-                f"library installed?"
+                f"{result.score}, its texts give {recomputed.score} here; were the texts changed, "
+                "or is another version of the library installed?"
             )
     return [
         result

@@ -98,10 +98,8 @@ def ranking(material: Material) -> Section:
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
         "Bold: the best system. Underlined: several systems share the first place. Systems with "
-        "the same cluster "
-        f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over "
-        f"all pairs, level "
-        f"{resampling.alpha:g}). {note}."
+        f"the same cluster number cannot be told apart (paired {resampling.test}, two-sided, "
+        f"corrected by Holm over all pairs, level {resampling.alpha:g}). {note}."
     )
     sentences = (*material.comparison.told, how if several else f"{note}.")
     return Section("ranking", "Ranking" if several else "Scores", sentences, tuple(sheets))
@@ -162,8 +160,7 @@ def wins(material: Material) -> Section:
         )
     sentences = (
         "In how many segments the system of the row is better / equal / worse than the system of "
-        "the column (equal: to "
-        "four decimals). Bold: better more often than worse.",
+        "the column (equal: to four decimals). Bold: better more often than worse.",
     )
     parts = tuple(sheets[:1]), tuple(sheets[1:])
     return Section(
@@ -339,8 +336,8 @@ def buckets(material: Material) -> Section:
             (sheets if k == 0 else later).append(sheet)
     sentences = [
         "The score of each system in parts of the data, computed as in the ranking: corpus metrics "
-        "(BLEU, chrF, TER) "
-        "are pooled over the segments of a part, others are means. Bold: the best in a part."
+        "(BLEU, chrF, TER) are pooled over the segments of a part, others are means. Bold: the "
+        "best in a part."
     ]
     sentences += (
         []

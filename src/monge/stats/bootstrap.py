@@ -43,9 +43,7 @@ class Interval:
 
 
 MOST_MEANS = 4_000_000
-"""Resampled means that are in memory at a time: some 300 MB with the whole numbers they are made
-of.
-"""
+"""The most resampled means in memory at a time: some 300 MB with their limbs."""
 
 
 def bootstrap_means(

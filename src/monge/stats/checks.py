@@ -34,8 +34,7 @@ def as_finite(values: npt.ArrayLike, name: str) -> Array:
         position = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
         raise DataError(
             f"{name} has {int(wrong.sum())} missing or infinite values, the first at index "
-            f"{position}; "
-            "drop them together with their partners"
+            f"{position}; drop them together with their partners"
         )
     return array
 

@@ -25,9 +25,7 @@ DRAW_BITS = 16
 CHUNK = 4096 * 1000
 """Counts that are in memory at a time (32 MB)."""
 LIMB, LIMBS, LOWEST = 21, 5, -64
-"""A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be
-below 2**41.
-"""
+"""A value below 2**41 is a whole number of 2**LOWEST (5e-20), cut into LIMBS of LIMB bits."""
 
 
 class ResampledSums:

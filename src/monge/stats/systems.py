@@ -18,9 +18,7 @@ from monge.stats.resampling import sign_flips
 from monge.types import Array
 
 ROUNDING = 1e-12
-"""Two sums of n terms that differ by less than this share of their terms' absolute sum count as
-equal.
-"""
+"""Sums that differ by less than this share of their terms' absolute sum count as equal."""
 
 
 def soft_agreement(

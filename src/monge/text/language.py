@@ -14,9 +14,7 @@ from functools import cache
 WORDS = 24
 """Words that a guess needs at least."""
 SHARE, MARGIN = 0.08, 1.6
-"""The least share of words that are typical of the language, and how far it must be ahead of the
-next one.
-"""
+"""The least share of words typical of a language, and its least lead over the next one."""
 
 _FREQUENT = {
     "en": "the of and to in a is that for it was on with as be at by this have from are not he his "
@@ -83,9 +81,7 @@ _FAMILIES = (
     "id",
     "vi",
 )
-"""Languages that share frequent words: a family must be ahead of the others, a language only the
-first of its own.
-"""
+"""Languages with shared frequent words: families must lead, a language only within its own."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 

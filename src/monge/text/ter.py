@@ -18,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 LONGEST_SHIFT, FARTHEST_SHIFT = 10, 50
-"""Words in a shifted run; words between where a run stands in the hypothesis and in the
-reference.
-"""
+"""The most words in a shifted run, and the most words that a run is shifted by."""
 BEAM = 25
 """Cells on either side of the diagonal of the table of distances."""
 MOST_SHIFTS = 1000

@@ -101,9 +101,8 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
         )
     if changed is not None:
         raise UsageError(
-            f"{folder}: an unfinished run with {changed} = {facts['plan'].get(changed)!r}, "
-            f"this one has {plan[changed]!r}: "
-            "give the same settings, --fresh, or another -o"
+            f"{folder}: an unfinished run with {changed} = {facts['plan'].get(changed)!r}, this "
+            f"one has {plan[changed]!r}: give the same settings, --fresh, or another -o"
         )
     _load_tensors(loop, tensors)
     loop.state = State(

@@ -116,8 +116,8 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
     if not all(row.references for row in group.segments):
         raise InvalidSetting(
             f"{label} has no references, only sources: tuning learns from outputs that were judged "
-            f"beside a reference, "
-            "such as those of wmt15, wmt16, stsb or a table with a column reference"
+            "beside a reference, such as those of wmt15, wmt16, stsb or a table with a column "
+            "reference"
         )
     groups = (label,) * len(group.segments)
     if group.scores is None:
@@ -147,8 +147,8 @@ def _cosines(dataset: Judged, scores: Array, cosines: Mapping[float, float], lab
         if dataset.human_range != (0.0, 1.0) or dataset.switches["human_range"]:
             raise DataError(
                 f"{label}: human scores from {all_scores.min():g} to {all_scores.max():g} lie "
-                f"outside the declared "
-                f"range {low:g}/{high:g}: declare the range they have (human_range=LOW/HIGH)"
+                f"outside the declared range {low:g}/{high:g}: declare the range they have "
+                "(human_range=LOW/HIGH)"
             )
         low, high = float(all_scores.min()), float(all_scores.max())
     unit: Array = (scores - low) / (high - low)

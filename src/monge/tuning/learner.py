@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 PIECES = 4096
 """Pieces per batch that goes through the model."""
 KEPT_BYTES = 4 << 30
-"""Most bytes of cached vectors below the first trained block; what does not fit is computed
-again.
-"""
+"""The most bytes of cached vectors below the first trained block; others are recomputed."""
 _Ids = tuple[int, ...]
 
 

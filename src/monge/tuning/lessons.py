@@ -164,9 +164,8 @@ def _from_file(lesson: Lesson, location: DataLocation) -> Labelled:
     if lesson.objective not in ("nli", "paraphrase"):
         raise InvalidSetting(
             f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} "
-            f"(labels) or "
-            f"paraphrase:{lesson.data} (grades); judgements of texts go by --train table --data "
-            f"{lesson.data}"
+            f"(labels) or paraphrase:{lesson.data} (grades); judgements of texts go by --train "
+            f"table --data {lesson.data}"
         )
     if lesson.objective == "nli":
         return read_labelled(lesson.data)

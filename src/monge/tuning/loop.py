@@ -19,9 +19,7 @@ from monge.errors import DataError, InvalidSetting
 from monge.tuning.objectives import Judge, TuningObjective
 
 CHUNK = 16
-"""Number of batches whose judgements are sorted by length together, so that there is little
-padding.
-"""
+"""Batches whose judgements are sorted by length together, to save padding."""
 
 NAMED_JUDGEMENTS = 3
 """Number of judgements that an error message names."""
@@ -219,10 +217,9 @@ class Loop:
         more = len(guilty or places) - len(judgements)
         return DataError(
             f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or "
-            f"infinite for "
-            f"{len(guilty or places)} of the {len(places)} judgements of a step: "
-            f"{'; '.join(judgements)}"
-            f"{f' and {more} more' if more else ''}: leave them out, or tune through another metric"
+            f"infinite for {len(guilty or places)} of the {len(places)} judgements of a step: "
+            f"{'; '.join(judgements)}{f' and {more} more' if more else ''}: leave them out, or "
+            "tune through another metric"
         )
 
     def _rate_factor(self, step: int) -> float:

@@ -12,9 +12,7 @@ from monge.tuning.examples import Examples, Labelled
 
 Texts = frozenset[str]
 FILLED = 0.5
-"""If whole sets of connected judgements fill less than this fraction of the held-out part, sets are
-split.
-"""
+"""Connected judgements are split if whole sets of them fill less than this held-out share."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +80,8 @@ def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
         if not places:
             raise DataError(
                 f"{lesson.name}: each of its {len(lesson)} judgements shares a source, reference "
-                f"or output with the "
-                f"held-out judgements of {held.name}, so nothing is left to learn from: give "
-                f"another --train or --dev"
+                f"or output with the held-out judgements of {held.name}, so nothing is left to "
+                "learn from: give another --train or --dev"
             )
         remaining.append(lesson if len(places) == len(lesson) else lesson.select(places))
     left_out = [len(lesson) - len(rest) for lesson, rest in zip(lessons, remaining, strict=True)]

@@ -157,9 +157,8 @@ def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
         if _texts(same_name) != _texts(row):
             raise DataError(
                 f"{translated.name}: two rows of {name[0]} that the teacher could read have the id "
-                f"{row.id}, with "
-                f"different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): give each row an "
-                f"id of its own"
+                f"{row.id}, with different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): "
+                "give each row an id of its own"
             )
     rows = []
     for name, row in zip(_names(examples), examples.rows, strict=True):
@@ -167,14 +166,13 @@ def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
         if teacher_row is None or len(teacher_row.references) != len(row.references):
             raise DataError(
                 f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} "
-                f"reference(s) "
-                f"in place of one of {examples.name}"
+                f"reference(s) in place of one of {examples.name}"
             )
         if teacher_row.source and row.source and teacher_row.source != row.source:
             raise DataError(
                 f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with "
-                f"this id that the "
-                f"teacher reads has {teacher_row.source!r}: they are not the same item"
+                f"this id that the teacher reads has {teacher_row.source!r}: they are not the same "
+                "item"
             )
         rows.append(teacher_row)
     return rows

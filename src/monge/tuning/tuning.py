@@ -189,15 +189,12 @@ def estimate(plan: Plan) -> str:
     )
     return (
         f"metric     {ready.metric.name}, layers "
-        f"{', '.join(map(str, ready.metric.request.layers))}\n"
-        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} "
-        f"parameters learn\n"
-        f"learn from {learned_text}\n"
-        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
-        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
-        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a "
-        f"step)\n"
-        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+        f"{', '.join(map(str, ready.metric.request.layers))}\nmodel      {ready.learner.name}, "
+        f"{sum(p.numel() for p in ready.learner.parameters):,} parameters learn\nlearn from "
+        f"{learned_text}\nchoose by  {len(ready.held):,} judgements of "
+        f"{ready.held.name}\nsteps      {ready.loop.steps} of {plan.schedule.batch}, {checks} "
+        f"checks\ntime       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s "
+        f"a step)\nmemory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
@@ -271,9 +268,9 @@ def _open_lessons(plan: Plan) -> Parts:
             )
             raise DataError(
                 f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too "
-                f"few to choose by "
-                f"({MIN_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
-                "give more judgements, or a data set to choose by (--dev DATASET)"
+                f"few to choose by ({MIN_GROUP} at least): "
+                f"{'' if enough is None else f'give --dev {enough:g}, or '}give more judgements, "
+                "or a data set to choose by (--dev DATASET)"
             )
         return parts
     if plan.dev in [name for lesson in plan.parsed_lessons for name in lesson.data.split("+")]:

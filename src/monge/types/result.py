@@ -41,8 +41,7 @@ class Signature:
         if bad is not None:
             raise StatisticsMismatch(
                 f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined "
-                f"by '|'; a short one "
-                "begins with the metric and ends in monge:VERSION#DIGEST)"
+                "by '|'; a short one begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
         duplicate = next((key for key in keys if keys.count(key) > 1), None)

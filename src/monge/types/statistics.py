@@ -80,8 +80,7 @@ class CorpusStats:
         if both:
             raise StatisticsMismatch(
                 f"both statistics hold {_describe_path(both[0])}: which of them counts is not "
-                f"clear "
-                "(a + b adds them up)"
+                "clear (a + b adds them up)"
             )
         return CorpusStats(self.reader, **_nest(own_sums | other_sums))
 

@@ -15,9 +15,7 @@ from monge.stats import UndefinedError, VarianceShares, cv, percentiles, rd, spr
 from monge.types import Array
 
 EQUAL = 1e-9
-"""Settings whose agreement differs by no more than this are the same: rounding, not
-preprocessing.
-"""
+"""Settings whose agreement differs by no more than this, by rounding, count as equal."""
 OWN = "own"
 """What a metric's own setting is called where a factor does not list it."""
 

@@ -190,13 +190,9 @@ def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
     work = ", ".join(f"{value:,} {name}" for name, value in sensitivity.work.items())
     notes = [
         f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} "
-        f"texts in "
-        f"{len(sensitivity.groups)} "
+        f"texts in {len(sensitivity.groups)} "
         f"group{'s' * (len(sensitivity.groups) != 1)}{_describe_sample(sensitivity)}; "
-        f"{sensitivity.settings} settings "
-        "from one "
-        "encoding pass a "
-        f"group ({work})",
+        f"{sensitivity.settings} settings from one encoding pass a group ({work})",
         *(
             f"stopword list {Path(stopword_list.name).name}: {stopword_list.words} words, "
             f"#{stopword_list.digest}"
@@ -207,20 +203,14 @@ def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
             for corpus in sensitivity.corpora
         ),
         f"CV: {_name_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst "
-        f"against best setting; "
-        "both in "
-        "%, mean "
-        f"over groups; beyond noise: the {sensitivity.resampling.confidence:.0%} interval of the "
-        f"difference leaves 0 "
-        "out "
-        f"(paired bootstrap, {sensitivity.resampling.resamples} resamples, seed "
+        "against best setting; both in %, mean over groups; beyond noise: the "
+        f"{sensitivity.resampling.confidence:.0%} interval of the difference leaves 0 out (paired "
+        f"bootstrap, {sensitivity.resampling.resamples} resamples, seed "
         f"{sensitivity.resampling.seed})",
     ]
     return Sheet(
         f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with "
-        f"{sensitivity.human}, "
-        f"{sensitivity.level} level: "
-        "CV in % over the settings of each factor",
+        f"{sensitivity.human}, {sensitivity.level} level: CV in % over the settings of each factor",
         ("metric", *names),
         tuple(rows),
         tuple(notes),
@@ -412,9 +402,8 @@ def _describe_directions(effects: Sequence[Effect]) -> str:
         )
     return (
         f"Of {len(all_contrasts)} comparisons of another setting with the default, {len(worse)} "
-        f"are for the worse "
-        f"({sure[0]} "
-        f"beyond noise) and {len(better)} for the better ({sure[1]} beyond noise)"
+        f"are for the worse ({sure[0]} beyond noise) and {len(better)} for the better ({sure[1]} "
+        "beyond noise)"
     )
 
 
@@ -427,13 +416,12 @@ def _describe_bests(effects: Sequence[Effect]) -> str:
     if len(cases) == 1:
         best = "the default" if own else f"“{shown(cases[0][0].best)}”"
         return (
-            f"Best is {best}, "
-            f"{'ahead of the next by' if sure else 'but ahead of the next by no'} more than noise"
+            f"Best is {best}, {'ahead of the next by' if sure else 'but ahead of the next by no'} "
+            "more than noise"
         )
     return (
         f"The default comes out best in {own} of {len(cases)} cases (a metric and a group each); "
-        f"the best is ahead of "
-        f"the next by more than noise in {sure}"
+        f"the best is ahead of the next by more than noise in {sure}"
     )
 
 
@@ -454,9 +442,7 @@ def _describe_crossing(crossing: Crossing, statistic: str) -> str:
     shares = ", ".join(f"{name} {percent(100 * share, 1)}" for name, share in ranked)
     text = (
         f"Full crossing, {crossing.metric}: of the variance of {statistic} over {size} settings "
-        f"the main effects "
-        "explain "
-        f"{shares}; interactions {percent(100 * crossing.residual, 1)}"
+        f"the main effects explain {shares}; interactions {percent(100 * crossing.residual, 1)}"
     )
     if AGGREGATION in crossing.shares:
         more, cases = crossing.heavier()
