@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import ceil
 
@@ -128,7 +129,7 @@ class AgreementTable:
         """Which groups are left out, and why."""
         return [f"{name}: {why}; the group is left out" for name, why in self.undefined.items()]
 
-    @property
+    @cached_property
     def mean(self) -> Column:
         """The weighted mean over the groups that have a value; of one group, that group."""
         columns = list(self.columns.values())

@@ -14,6 +14,7 @@ from monge.errors import UsageError
 from monge.evaluation.agreement import (
     MEAN,
     USUAL,
+    AgreementTable,
     Column,
     Resampling,
     Standing,
@@ -29,6 +30,7 @@ from monge.evaluation.variants import (
     DEFAULT_MODEL,
     UNIFORM_UNITS,
     Setup,
+    Variant,
     check_names,
     load_variants,
 )
@@ -246,39 +248,17 @@ def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None
 
 
 def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
+    """Return a table of metrics by groups; many groups stand below each other."""
     first = table[0]
     groups = list(first.groups)
-    title = (
-        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with "
-        f"{first.judgement}, {first.level} level"
-    )
     columns = [*groups, "mean"] if len(groups) > 1 else groups
     turned = len(groups) > WIDE
-    digits = {
-        name: figure_digits(agreement.groups.get(name, agreement.mean) for agreement in table)
-        for name in columns
-    }
-    rows = tuple(
-        (
-            Cell(agreement.label),
-            *(agreement.groups.get(name, agreement.mean).cell(digits[name]) for name in columns),
-            *([] if turned else [Cell("", span=agreement.mean.span)]),
-        )
-        for agreement in table
-    )
-    counts = {figure.n for figure in first.groups.values()}
-    head = [
-        f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name
-        for name in columns
-    ]
+    interval = [] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"]
     sheet = Sheet(
-        title,
-        (
-            "metric",
-            *head,
-            *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"]),
-        ),
-        rows,
+        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with "
+        f"{first.judgement}, {first.level} level",
+        ("metric", *_column_titles(first, columns), *interval),
+        tuple(_table_rows(table, columns, spans=not turned)),
         notes=(_describe_counts(first), *(_list_notes(evaluation) if last else ())),
         signatures=tuple(agreement.signature for agreement in table),
         tied=_describe_ties(evaluation, table),
@@ -288,6 +268,32 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
         said=tuple(_summarise(table)),
     )
     return sheet.turned() if turned else sheet
+
+
+def _column_titles(first: Agreement, columns: Sequence[str]) -> list[str]:
+    """Return the names of columns, with the numbers of judgements where groups differ in them."""
+    counts = {name: figure.n for name, figure in first.groups.items()}
+    if len(set(counts.values())) == 1:
+        return list(columns)
+    return [f"{name} ({counts[name]})" if name in counts else name for name in columns]
+
+
+def _table_rows(
+    table: Sequence[Agreement], columns: Sequence[str], *, spans: bool
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield a row per metric; `spans` adds a drawing of the interval of the mean."""
+    digits = {
+        name: figure_digits(agreement.groups.get(name, agreement.mean) for agreement in table)
+        for name in columns
+    }
+    for agreement in table:
+        figures = {name: agreement.groups.get(name, agreement.mean) for name in columns}
+        cells = [figure.cell(digits[name]) for name, figure in figures.items()]
+        yield (
+            Cell(agreement.label),
+            *cells,
+            *([Cell("", span=agreement.mean.span)] if spans else []),
+        )
 
 
 def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
@@ -385,11 +391,14 @@ def evaluate(
 ) -> Evaluation:
     """Measure how well metrics agree with people: a result per metric, human column and statistic.
 
-    Args: task: Which judgements of which data, and which statistics. metrics: NAME, NAME@PROFILE,
-        'NAME[axis.field=value]', or a lexical metric. setup: Settings, language and model that all
-        of them share. uniform_units: Give every metric the same units and weights, and tell whether
-        that changes their order. scores: Scores from files, which take part as metrics do.
-        resampling: Resamples, confidence, alpha, seed and test. run: The cache, and whom to tell.
+    Args:
+        task: Which judgements of which data, and which statistics.
+        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
+        setup: Settings, language and model that all metrics share.
+        uniform_units: Give all metrics the same units and weights; tell if their order changes.
+        scores: Scores from files, which take part as metrics do.
+        resampling: Resamples, confidence, alpha, seed and test.
+        run: The cache, and whom to tell.
     """
     if metrics or not scores:
         check_names(metrics, setup)
@@ -400,29 +409,27 @@ def evaluate(
     datasets = task.open(resampling.seed)
     statistics = [task.statistics(dataset, errors=True, segments=True) for dataset in datasets]
     run.tell(datasets)
-    outside = [
-        [judged_scores(given_scores, dataset) for given_scores in scores] for dataset in datasets
-    ]
-    sets = ((), UNIFORM_UNITS) if uniform_units else ((),)
-    halves = [
-        load_variants(metrics, setup, references=datasets[0].references, last=changes)
-        for changes in sets
-        if metrics
-    ]
-    check_distinct_names(scores, [variant.label for half in halves for variant in half])
+    outside = [[judged_scores(of_file, dataset) for of_file in scores] for dataset in datasets]
+    variants = _load_all(metrics, setup, datasets[0].references, uniform_units)
+    check_distinct_names(scores, [variant.label for variant in variants])
     with ScoreBook(run) as book:
         pools = [
-            (
-                dataset,
-                _append_outside(
-                    book.scores([variant for half in halves for variant in half], dataset),
-                    outside_scores,
-                    len(metrics),
-                ),
-            )
-            for dataset, outside_scores in zip(datasets, outside, strict=True)
+            (dataset, _append_outside(book.scores(variants, dataset), file_scores, len(metrics)))
+            for dataset, file_scores in zip(datasets, outside, strict=True)
         ]
-    return assess(pools, statistics, resampling=resampling, doubled=len(halves) > 1)
+    return assess(pools, statistics, resampling=resampling, doubled=len(variants) > len(metrics))
+
+
+def _load_all(
+    metrics: Sequence[str], setup: Setup, references: str, uniform_units: bool
+) -> list[Variant]:
+    """Load the metrics with their own units and, if asked, once more with uniform units."""
+    if not metrics:
+        return []
+    own = load_variants(metrics, setup, references=references)
+    if not uniform_units:
+        return list(own)
+    return [*own, *load_variants(metrics, setup, references=references, last=UNIFORM_UNITS)]
 
 
 def _append_outside(
@@ -480,19 +487,9 @@ def _compute_agreements(
         dataset, scores, statistic, resamples=resampling.resamples, seed=resampling.seed
     )
     require_defined(table, dataset)
-    higher, numbers = (
-        higher_is_better(statistic),
-        {name: k for k, name in enumerate(dataset.groups)},
-    )
-    stands = {
-        name: standing(
-            column, higher=higher, test_name=resampling.test, seed=resampling.seed + numbers[name]
-        )
-        for name, column in table.columns.items()
-    }
-    mean = table.mean
-    overall = next(iter(stands.values())) if len(stands) == 1 else standing(mean, higher=higher)
+    stands = _test_columns(dataset, table, resampling)
     left_out = {"groups without a value": len(table.undefined)} if table.undefined else {}
+    mean = table.mean
     rows = [
         Agreement(
             metric=variant_scores.variant.name,
@@ -507,17 +504,33 @@ def _compute_agreements(
                 name: figure(column, stands[name], k, resampling)
                 for name, column in table.columns.items()
             },
-            mean=figure(mean, overall, k, resampling),
+            mean=figure(mean, stands[MEAN], k, resampling),
             excluded={**dataset.excluded, **left_out},
             reading=dataset.reading,
         )
         for k, variant_scores in enumerate(scores)
     ]
-    used = " or ".join(sorted({column_standing.test for column_standing in stands.values()}))
-    correction = " or ".join(
-        sorted({column_standing.correction for column_standing in (*stands.values(), overall)})
-    )
-    return rows, {"groups": used, MEAN: overall.test, "correction": correction}, table.notes
+    tests = {
+        "groups": " or ".join(sorted({stands[name].test for name in table.columns})),
+        MEAN: stands[MEAN].test,
+        "correction": " or ".join(sorted({column.correction for column in stands.values()})),
+    }
+    return rows, tests, table.notes
+
+
+def _test_columns(
+    dataset: Judged, table: AgreementTable, resampling: Resampling
+) -> dict[str, Standing]:
+    """Test every group against its best, and the mean; of a single group they are the same."""
+    higher = higher_is_better(table.statistic)
+    seeds = {name: resampling.seed + k for k, name in enumerate(dataset.groups)}
+    stands = {
+        name: standing(column, higher=higher, test_name=resampling.test, seed=seeds[name])
+        for name, column in table.columns.items()
+    }
+    if len(stands) == 1:
+        return {**stands, MEAN: next(iter(stands.values()))}
+    return {**stands, MEAN: standing(table.mean, higher=higher)}
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:

@@ -191,34 +191,27 @@ class ScoreBook:
             for spread in (False, True)
             if (variants_in_pass := [variant for variant in missing if variant.spread is spread])
         ]
+        idf_corpora = api.Corpora(files=corpora or {})
         for variants_in_pass in passes:
-            texts = _split_references(rows) if variants_in_pass[0].spread else rows
+            texts = _texts_of_pass(variants_in_pass, rows)
             progress = _scale_progress(self._run.progress, len(rows), len(passes) * len(texts))
-            pages = self._score_rows(variants_in_pass, texts, corpora, progress)
-            if variants_in_pass[0].spread:
-                pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {
-                id(variant.metric): variant for variant in variants_in_pass
-            }  # an id must not outlive its metric
-            self._pages |= {
-                (rows, id(variant.metric)): page
-                for variant, page in zip(variants_in_pass, pages, strict=True)
-            }
+            metrics, watch = [variant.metric for variant in variants_in_pass], api.Watch(progress)
+            results = api.score_segments(
+                metrics, texts, cache=self._store, corpora=idf_corpora, watch=watch
+            )
+            self._keep(variants_in_pass, rows, texts, results)
         return [self._pages[rows, id(variant.metric)] for variant in variants]
 
-    def _score_rows(
-        self,
-        variants: Sequence[Variant],
-        rows: Rows,
-        corpora: Corpora | None,
-        progress: Progress | None,
-    ) -> list[RowScores]:
-        metrics = [variant.metric for variant in variants]
-        idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
-        results = api.score_segments(
-            metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch
-        )
-        return self._read_results(variants, rows, results)
+    def _keep(
+        self, variants: Sequence[Variant], rows: Rows, texts: Rows, results: Sequence[Result]
+    ) -> None:
+        """Keep the results of a pass over `texts`, the rows or one row per reference of them."""
+        pages = self._read_results(variants, texts, results)
+        if variants[0].spread:
+            pages = [_mean_over_references(page, rows) for page in pages]
+        for variant, page in zip(variants, pages, strict=True):
+            self._variants[id(variant.metric)] = variant  # an id must not outlive its metric
+            self._pages[rows, id(variant.metric)] = page
 
     def _score_remotely(
         self,
@@ -228,24 +221,11 @@ class ScoreBook:
         corpora: Corpora | None,
     ) -> None:
         """Score what is missing remotely, one pass per rows and shared encoder."""
-        passes = []
-        for rows in row_groups:
-            shared: dict[tuple[object, ...], list[Variant]] = {}
-            for variant in variants:
-                if (rows, id(variant.metric)) not in self._pages:
-                    readers = tuple(
-                        getattr(member, "reader", None)
-                        for member in variant.metric.scorer.members.values()
-                    )
-                    shared.setdefault((variant.spread, *readers), []).append(variant)
-            passes += [
-                (
-                    variants_in_pass,
-                    rows,
-                    _split_references(rows) if variants_in_pass[0].spread else rows,
-                )
-                for variants_in_pass in shared.values()
-            ]
+        passes = [
+            (variants_in_pass, rows, _texts_of_pass(variants_in_pass, rows))
+            for rows in row_groups
+            for variants_in_pass in self._missing_by_encoder(variants, rows)
+        ]
         requests = [
             ([variant.metric for variant in variants_in_pass], texts, corpora or {})
             for variants_in_pass, _, texts in passes
@@ -253,16 +233,21 @@ class ScoreBook:
         share = len(passes) // max(len(row_groups), 1)
         for number, results in remote_scorer(requests) if requests else ():
             variants_in_pass, rows, texts = passes[number]
-            pages = self._read_results(variants_in_pass, texts, results)
-            if variants_in_pass[0].spread:
-                pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
-            self._pages |= {
-                (rows, id(variant.metric)): page
-                for variant, page in zip(variants_in_pass, pages, strict=True)
-            }
+            self._keep(variants_in_pass, rows, texts, results)
             if self._run.progress is not None:
                 self._run.progress(len(rows) // max(share, 1))
+
+    def _missing_by_encoder(
+        self, variants: Sequence[Variant], rows: Rows
+    ) -> Iterable[list[Variant]]:
+        """Return the variants without scores of these rows, grouped by the encoder they share."""
+        shared: dict[tuple[object, ...], list[Variant]] = {}
+        for variant in variants:
+            if (rows, id(variant.metric)) not in self._pages:
+                members = variant.metric.scorer.members.values()
+                readers = tuple(getattr(member, "reader", None) for member in members)
+                shared.setdefault((variant.spread, *readers), []).append(variant)
+        return shared.values()
 
     def _read_results(
         self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]
@@ -288,6 +273,11 @@ class ScoreBook:
                 )
             )
         return row_scores
+
+
+def _texts_of_pass(variants: Sequence[Variant], rows: Rows) -> Rows:
+    """Return the rows that a pass scores: one per reference, if its variants average over them."""
+    return _split_references(rows) if variants[0].spread else rows
 
 
 def _split_references(rows: Rows) -> Rows:

@@ -191,24 +191,13 @@ def joined(datasets: Sequence[Judged]) -> Judged:
     first = datasets[0]
     if len(datasets) == 1:
         return first
-    for other_dataset in datasets:
-        if (other_dataset.kind, other_dataset.statistic, other_dataset.mean) != (
-            first.kind,
-            first.statistic,
-            first.mean,
-        ):
-            raise InvalidSetting(
-                f"{first.dataset} and {other_dataset.dataset} are judged differently: they cannot "
-                f"be joined"
-            )
+    _check_alike(datasets)
     groups = {}
     for dataset in datasets:
         for name, group in dataset.groups.items():
-            scores = (
-                None
-                if group.scores is None
-                else _in_unit(group.scores, dataset.direction, dataset.human_range)
-            )
+            scores = group.scores
+            if scores is not None:
+                scores = _in_unit(scores, dataset.direction, dataset.human_range)
             groups[f"{dataset.dataset}/{name}"] = replace(group, scores=scores)
     return replace(
         first,
@@ -223,6 +212,18 @@ def joined(datasets: Sequence[Judged]) -> Judged:
         },
         warnings=tuple(line for dataset in datasets for line in dataset.warnings),
     )
+
+
+def _check_alike(datasets: Sequence[Judged]) -> None:
+    """Raise if data sets differ in what was judged, or in how it is summarised."""
+    first = datasets[0]
+    rule = first.kind, first.statistic, first.mean
+    for dataset in datasets:
+        if (dataset.kind, dataset.statistic, dataset.mean) != rule:
+            raise InvalidSetting(
+                f"{first.dataset} and {dataset.dataset} are judged differently: they cannot be "
+                "joined"
+            )
 
 
 def _in_unit(scores: Array, direction: int, human_range: tuple[float, float]) -> Array:
@@ -325,24 +326,11 @@ def question(
         return _of_pairs(group, statistic, direction)
     if _BY in statistic:
         return _averaged(group, statistic, direction)
-    judgements = (
-        group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
-    )
-    human, function = np.asarray(judgements * direction, dtype=np.float64), STATISTICS[statistic]
-    if not higher_is_better(statistic):
-        low, high = sorted(end * direction for end in human_range)
-        within(
-            human,
-            "human scores",
-            "declare the range they have (switch human_range=LOW/HIGH)",
-            ends=(low, high),
-        )
-        human = _in_unit(judgements, direction, human_range)
+    human, function = _human_scores(group, statistic, direction, human_range), STATISTICS[statistic]
     item_of = _shared_items(group)
     is_single_item = item_of is not None and not item_of.any()
-    item_of = (
-        None if is_single_item else item_of
-    )  # of one item nothing but its outputs can be resampled
+    if is_single_item:
+        item_of = None  # of one item nothing but its outputs can be resampled
     items = len(human) if item_of is None else int(item_of.max()) + 1
 
     def resample(scores: Array) -> OfCounts:
@@ -359,6 +347,22 @@ def question(
         item_of=item_of,
         single_item=is_single_item,
     )
+
+
+def _human_scores(
+    group: Group, statistic: str, direction: int, human_range: tuple[float, float]
+) -> Array:
+    """Return the human scores [n] of a group, higher for better; errors get them in 0..1."""
+    scores = group.scores
+    if scores is None:
+        scores = np.array(list((group.systems or {}).values()))
+    human = np.asarray(scores * direction, dtype=np.float64)
+    if higher_is_better(statistic):
+        return human
+    low, high = sorted(end * direction for end in human_range)
+    remedy = "declare the range they have (switch human_range=LOW/HIGH)"
+    within(human, "human scores", remedy, ends=(low, high))
+    return _in_unit(scores, direction, human_range)
 
 
 def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:

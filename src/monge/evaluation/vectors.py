@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.random import Generator
 
 from monge.errors import DataError, InvalidSetting
 from monge.render.cells import decimals, listed, with_minus
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from monge.encoders.protocol import Encoder
 
 Places = npt.NDArray[np.int64]
+Place = tuple[int, int]
+"""The number of a text, and of a word in it."""
 KINDS = ("baseline", "self", "intra")
 CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
 ZERO = 0.05
@@ -74,11 +77,28 @@ class Analysis:
 
     def sheets(self) -> list[Sheet]:
         """Return the three properties under every centring, then similarities by layer."""
-        head = (
-            "centring",
-            "cosine",
-            *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))),
+        return [self._properties_sheet(), self._layers_sheet()]
+
+    def _properties_sheet(self) -> Sheet:
+        rows = [
+            (
+                *map(Cell, (centred.centring, vector_property.name, vector_property.verdict)),
+                Cell(vector_property.why, short=with_minus(vector_property.why)),
+            )
+            for centred in self.centrings
+            for vector_property in centred.properties
+        ]
+        return Sheet(
+            f"{self.model}: which properties of good word vectors hold",
+            ("centring", "property", "verdict", "why"),
+            tuple(rows),
+            words=4,
+            grouped=True,
+            said=(self.verdict,),
         )
+
+    def _layers_sheet(self) -> Sheet:
+        layers = range(len(self.centrings[0].levels[KINDS[0]]))
         rows = [
             (
                 Cell(centred.centring),
@@ -97,23 +117,9 @@ class Analysis:
         ]
         if self.skipped:
             notes.append(f"{self.skipped} text(s) longer than the model reads were left out")
-        property_rows = [
-            (
-                *map(Cell, (centred.centring, vector_property.name, vector_property.verdict)),
-                Cell(vector_property.why, short=with_minus(vector_property.why)),
-            )
-            for centred in self.centrings
-            for vector_property in centred.properties
-        ]
-        checked = f"{self.model}: which properties of good word vectors hold"
-        return [
-            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(property_rows),
-                words=4, grouped=True,
-                  said=(self.verdict,)),
-            Sheet(f"{self.model}: cosine of words by "
-                f"layer", head, tuple(rows), tuple(notes), words=2,
-                  grouped=True),
-        ]  # fmt: skip
+        head = ("centring", "cosine", *(f"layer {k}" for k in layers))
+        title = f"{self.model}: cosine of words by layer"
+        return Sheet(title, head, tuple(rows), tuple(notes), words=2, grouped=True)
 
     @property
     def verdict(self) -> str:
@@ -217,20 +223,18 @@ def _gather(
     word_pairs: WordPairs,
     progress: Callable[[int], None] | None,
 ) -> _Gathered:
+    """Encode the texts in batches; keep the vectors of sampled words and the sums of all."""
     places = sorted(
         {(int(t), int(w)) for pairs in word_pairs.pairs.values() for pair in pairs for t, w in pair}
     )
     index = {place: k for k, place in enumerate(places)}
-    layers = range(encoder.depth + 1)
+    layers = list(range(encoder.depth + 1))
     vectors: Array | None = None
     sums: Array | None = None
     for start in range(0, len(texts), ENCODED_AT_ONCE):
         part = texts[start : start + ENCODED_AT_ONCE]
         hidden = np.stack(
-            [
-                layer.numpy()
-                for layer in encoder.hidden([tokens.ids for tokens in part], list(layers))
-            ]
+            [layer.numpy() for layer in encoder.hidden([tokens.ids for tokens in part], layers)]
         )
         if vectors is None or sums is None:
             vectors = np.zeros((len(layers), len(places), hidden.shape[2]))
@@ -238,9 +242,8 @@ def _gather(
         offset = 0
         for number, tokens in enumerate(part, start=start):
             for word, group in enumerate(words.groups[number]):
-                word_vector = hidden[:, [offset + piece for piece in group]].mean(
-                    axis=1, dtype=np.float64
-                )
+                pieces = hidden[:, [offset + piece for piece in group]]
+                word_vector = pieces.mean(axis=1, dtype=np.float64)
                 sums[:, number] += word_vector
                 if (number, word) in index:
                     vectors[:, index[number, word]] = word_vector
@@ -248,12 +251,8 @@ def _gather(
         if progress is not None:
             progress(len(part))
     assert vectors is not None and sums is not None
-    return _Gathered(
-        vectors,
-        index,
-        sums,
-        np.array([len(text_words) for text_words in words.groups], dtype=np.float64),
-    )
+    counts = np.array([len(text_words) for text_words in words.groups], dtype=np.float64)
+    return _Gathered(vectors, index, sums, counts)
 
 
 def _measure_levels(
@@ -380,46 +379,48 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
     baseline: two words of different texts; self: a word that occurs in at least `contexts` texts,
     in two of them; intra: two words of one text.
     """
-    generator = np.random.default_rng(seed)
-    occurrences = [
-        (text, word) for text, names in enumerate(words.names) for word in range(len(names))
-    ]
-    long = [text for text, names in enumerate(words.names) if len(names) > 1]
+    places = [(text, word) for text, names in enumerate(words.names) for word in range(len(names))]
+    long = [(text, len(names)) for text, names in enumerate(words.names) if len(names) > 1]
     by_name: dict[str, dict[int, list[int]]] = {}
-    for text, word in occurrences:
+    for text, word in places:
         by_name.setdefault(words.names[text][word], {}).setdefault(text, []).append(word)
-    recurring = [places for places in by_name.values() if len(places) >= contexts]
+    recurring = [by_text for by_text in by_name.values() if len(by_text) >= contexts]
     if not recurring or not long:
         raise DataError(
             f"too little text: no word stands in {contexts} texts, or no text has two words; give "
             "more texts, or fewer --contexts"
         )
-
-    def baseline() -> list[tuple[int, int]]:
-        first, second = (
-            occurrences[generator.integers(len(occurrences))],
-            occurrences[generator.integers(len(occurrences))],
-        )
-        while second[0] == first[0]:
-            second = occurrences[generator.integers(len(occurrences))]
-        return [first, second]
-
-    def same() -> list[tuple[int, int]]:
-        places = recurring[generator.integers(len(recurring))]
-        texts = generator.choice(list(places), size=2, replace=False)
-        return [
-            (int(text), places[int(text)][generator.integers(len(places[int(text)]))])
-            for text in texts
-        ]
-
-    def intra() -> list[tuple[int, int]]:
-        text = long[generator.integers(len(long))]
-        first, second = generator.choice(len(words.names[text]), size=2, replace=False)
-        return [(text, int(first)), (text, int(second))]
-
-    draw = dict(zip(KINDS, (baseline, same, intra), strict=True))
+    generator = np.random.default_rng(seed)
+    drawn = {
+        "baseline": [_draw_baseline(generator, places) for _ in range(pairs)],
+        "self": [_draw_same(generator, recurring) for _ in range(pairs)],
+        "intra": [_draw_intra(generator, long) for _ in range(pairs)],
+    }
     return WordPairs(
-        {kind: np.array([draw[kind]() for _ in range(pairs)], dtype=np.int64) for kind in KINDS},
+        {kind: np.array(kind_pairs, dtype=np.int64) for kind, kind_pairs in drawn.items()},
         words.count,
         len(recurring),
     )
+
+
+def _draw_baseline(generator: Generator, places: list[Place]) -> list[Place]:
+    """Draw two words of different texts."""
+    first = places[generator.integers(len(places))]
+    second = places[generator.integers(len(places))]
+    while second[0] == first[0]:
+        second = places[generator.integers(len(places))]
+    return [first, second]
+
+
+def _draw_same(generator: Generator, recurring: list[dict[int, list[int]]]) -> list[Place]:
+    """Draw a word that recurs, in two of its texts."""
+    by_text = recurring[generator.integers(len(recurring))]
+    texts = [int(text) for text in generator.choice(list(by_text), size=2, replace=False)]
+    return [(text, by_text[text][generator.integers(len(by_text[text]))]) for text in texts]
+
+
+def _draw_intra(generator: Generator, long: list[tuple[int, int]]) -> list[Place]:
+    """Draw two words of one text, from texts with their numbers of words."""
+    text, size = long[generator.integers(len(long))]
+    first, second = generator.choice(size, size=2, replace=False)
+    return [(text, int(first)), (text, int(second))]

@@ -317,30 +317,24 @@ def effect(
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
     values, draws = table.of(points), table.of(points, "draws")
     groups = [name for name in values if name != MEAN]
-
-    def level(k: int) -> Level:
-        return Level(
+    levels = tuple(
+        Level(
             setting=settings[k],
             default=k == default,
-            signatures=scores.signatures(points[k]),
+            signatures=scores.signatures(point),
             values={name: float(values[name][k]) for name in groups},
             mean=float(values[MEAN][k]),
             versus={
                 name: contrast(values[name], draws[name], k, default, confidence) for name in values
             },
-            flagged=scores.flagged(points[k]),
+            flagged=scores.flagged(point),
         )
-
-    spreads = {
-        name: spread_of(
-            settings, values[name], draws[name], default=default, ddof=ddof, confidence=confidence
-        )
-        for name in values
-    }
-    levels = tuple(level(k) for k in range(len(points)))
-    return Effect(
-        factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN]
+        for k, point in enumerate(points)
     )
+    how: dict[str, Any] = {"default": default, "ddof": ddof, "confidence": confidence}
+    spreads = {name: spread_of(settings, values[name], draws[name], **how) for name in values}
+    mean = spreads.pop(MEAN)
+    return Effect(factor.name, metric, levels, spreads, mean)
 
 
 def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:

@@ -181,14 +181,22 @@ def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
     rows = []
     for metric in sensitivity.metrics:
         metric_effects = [effects[name, metric] for name in names]
-        rows.append(
-            (
-                Cell(metric),
-                *(Cell(dashed(effect.cv), f"RD {dashed(effect.rd)}") for effect in metric_effects),
-            )
-        )
+        cells = (Cell(dashed(effect.cv), f"RD {dashed(effect.rd)}") for effect in metric_effects)
+        rows.append((Cell(metric), *cells))
+    return Sheet(
+        f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with "
+        f"{sensitivity.human}, {sensitivity.level} level: CV in % over the settings of each factor",
+        ("metric", *names),
+        tuple(rows),
+        tuple(_summary_notes(sensitivity)),
+        tuple(line for lines in sensitivity.signatures.values() for line in lines),
+    )
+
+
+def _summary_notes(sensitivity: Sensitivity) -> list[str]:
+    """Return what was judged, which lists and corpora were used, and what the figures are."""
     work = ", ".join(f"{value:,} {name}" for name, value in sensitivity.work.items())
-    notes = [
+    return [
         f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} "
         f"texts in {len(sensitivity.groups)} "
         f"group{'s' * (len(sensitivity.groups) != 1)}{_describe_sample(sensitivity)}; "
@@ -208,14 +216,6 @@ def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
         f"bootstrap, {sensitivity.resampling.resamples} resamples, seed "
         f"{sensitivity.resampling.seed})",
     ]
-    return Sheet(
-        f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with "
-        f"{sensitivity.human}, {sensitivity.level} level: CV in % over the settings of each factor",
-        ("metric", *names),
-        tuple(rows),
-        tuple(notes),
-        tuple(line for lines in sensitivity.signatures.values() for line in lines),
-    )
 
 
 def _settings_sheet(sensitivity: Sensitivity, name: str) -> Sheet:
