@@ -39,13 +39,17 @@ NEEDS: dict[str, Needs] = {
 class Dataset:
     """A data set as its file describes it.
 
-    Attributes: name: What the user calls it. title: What it is. reader: Which reader understands
-        its files. groups: What its groups are (language pair, subset, topic …). levels: The levels
-        it can be evaluated on. human: The human column taken by default. system_human: The same at
-        the system level, where it is another. any_human: Whether further human columns may be
-        named, those that the files have. humans: Per human column: `column` in the file,
-        `statistic` of the published tables, `layout`, and `range`,
-            the lowest and the highest score of its scale, where it has ends.
+    Attributes:
+        name: What the user calls it.
+        title: What it is.
+        reader: Which reader understands its files.
+        groups: What its groups are (language pair, subset, topic …).
+        levels: The levels it can be evaluated on.
+        human: The human column taken by default.
+        system_human: The same at the system level, where it is another.
+        any_human: Whether further human columns may be named, those that the files have.
+        humans: Per human column: `column` in the file, `statistic` of the published tables,
+            `layout`, and `range`, the lowest and the highest score of its scale, where it has ends.
         texts: Per text version the switches that differ for it.
         files: The published file names to look for; `{…}` stands for what varies.
         columns: The reader's words for columns -> the names in the files.

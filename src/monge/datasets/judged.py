@@ -21,10 +21,13 @@ Kind = Literal["scores", "rankings", "systems"]
 class Group:
     """The judgements of one group: exactly one of `scores`, `rankings`, `systems` is there.
 
-    Attributes: segments: The distinct texts to score, n of them. scores: Human scores [n], aligned
-        with `segments`. rankings: Indices [p, 2] into `segments`: the better one, the worse one.
-        systems: Human score of each system; its segments carry its name. each: Human scores [n] of
-        the segments behind those of the systems, where known; nan: this one was not judged.
+    Attributes:
+        segments: The distinct texts to score, n of them.
+        scores: Human scores [n], aligned with `segments`.
+        rankings: Indices [p, 2] into `segments`: the better one, the worse one.
+        systems: Human score of each system; its segments carry its name.
+        each: Human scores [n] of the segments behind those of the systems, where known; nan: this
+            one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
     """

@@ -45,15 +45,21 @@ def open_dataset(
 ) -> Judged:
     """Open a published data set, or a user's own table, with its human judgements.
 
-    Args: name: One of `dataset_names()`. directory: Where the published files lie, at any depth;
-        for `table` the file itself. pairs: The groups wanted (language pairs, subsets, languages,
-        topics; `*-en` works); all by default. level: `segment` or `system`. human: The human column
-        by name; by default what the data set's file says. text: `raw`, or `tokenised` where there
-        are two versions. columns: For `table`: which column plays which role, where its name does
-        not tell. switches: What else the data set's file lets one choose.
+    Args:
+        name: One of `dataset_names()`.
+        directory: Where the published files lie, at any depth; for `table` the file itself.
+        pairs: The groups wanted (language pairs, subsets, languages, topics; `*-en` works); all by
+            default.
+        level: `segment` or `system`.
+        human: The human column by name; by default what the data set's file says.
+        text: `raw`, or `tokenised` where there are two versions.
+        columns: For `table`: which column plays which role, where its name does not tell.
+        switches: What else the data set's file lets one choose.
 
-    Raises: UnknownName: for a data set, human column, level, text version, switch or group there is
-        not. Unreadable: if the published files are not there, or cannot be read.
+    Raises:
+        UnknownName: for a data set, human column, level, text version, switch or group there is
+            not.
+        Unreadable: if the published files are not there, or cannot be read.
     """
     dataset = describe(name)
     _check_choice(dataset, "level", level, dataset.levels)

@@ -67,12 +67,15 @@ class Rows:
     ) -> None:
         """Nothing is read yet.
 
-        Args: path: The file; `-` is standard input and needs a `format`. format: One of `FORMATS`;
-            by default what the file's name says. columns: Names for a file without a header line.
+        Args:
+            path: The file; `-` is standard input and needs a `format`.
+            format: One of `FORMATS`; by default what the file's name says.
+            columns: Names for a file without a header line.
             surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore
-            them. skip: Leading lines that are no rows, where `columns` replace a faulty header.
+                them.
+            skip: Leading lines that are no rows, where `columns` replace a faulty header.
             bad: Called with the line and the reason for a row that cannot be read; without it, such
-            a row is an error.
+                a row is an error.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)

@@ -45,8 +45,10 @@ class GivenScores:
     def of(self, groups: Groups) -> tuple[dict[str, Array], str]:
         """Return the scores [n] of every group's segments, and a digest of them.
 
-        Raises: Misaligned: if a segment has no score (where scores are partial: none has), or
-            several could be meant. Unreadable: if the file is no file of scores.
+        Raises:
+            Misaligned: if a segment has no score (where scores are partial: none has), or several
+                could be meant.
+            Unreadable: if the file is no file of scores.
         """
         if GROUP in self.path:
             files = {name: self.path.replace(GROUP, name) for name in groups}

@@ -20,8 +20,8 @@ import numpy as np
 
 from monge.datasets import Judged
 from monge.errors import DataError, InvalidSetting
+from monge.evaluation.question import PAIRWISE, Question, question
 from monge.evaluation.score_book import VariantScores
-from monge.evaluation.task import PAIRWISE, Question, question
 from monge.stats import (
     RESAMPLES,
     SEED,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monge.render.cells import listed
 
 if TYPE_CHECKING:
-    from monge.evaluation.compare import Comparison
+    from monge.evaluation.comparison import Comparison
 
 SAME = 3
 """So many pairs of systems that no metric tells apart are named."""

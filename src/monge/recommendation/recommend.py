@@ -536,9 +536,11 @@ def recommend(
 ) -> Recommendation | Overview:
     """Recommend a metric for texts of a kind and language, by kept agreement and cost.
 
-    Args: task: One of `TASKS`; None gives the choice for each of them. lang: The language of the
-        judged texts (ISO 639-1). budget: The most that may be spent, such as `5s` (a 1,000 pairs on
-        one thread), `800MB`, or both with a comma.
+    Args:
+        task: One of `TASKS`; None gives the choice for each of them.
+        lang: The language of the judged texts (ISO 639-1).
+        budget: The most that may be spent, such as `5s` (a 1,000 pairs on one thread), `800MB`, or
+            both with a comma.
     """
     check_language(lang)
     limit = Budget.read(budget)

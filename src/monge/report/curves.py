@@ -10,7 +10,7 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from monge.evaluation.evaluate import Figure, directed
+from monge.evaluation.evaluation_result import Figure, directed
 from monge.evaluation.sweep import Sweep
 from monge.evaluation.vectors import Analysis
 from monge.render.figures import Series, Ticks, curves

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from monge.datasets import Judged
-from monge.evaluation.evaluate import Agreement, Evaluation, directed, figure_digits
+from monge.evaluation.evaluation_result import Agreement, Evaluation, directed, figure_digits
 from monge.evaluation.score_book import VariantScores
 from monge.render.charts import both, density, steps
 from monge.render.figures import dots

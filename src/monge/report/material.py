@@ -14,7 +14,8 @@ from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
 from monge.evaluation import Comparison, Resampling, aligned, compare_results
 from monge.evaluation.agreement import USUAL
-from monge.evaluation.compare import Standings, one_system
+from monge.evaluation.compare import one_system
+from monge.evaluation.comparison import Standings
 from monge.evaluation.external_scores import scores_by_system
 from monge.metrics.presets import Spec
 from monge.render.cells import short_names

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from monge.evaluation.compare import DOTS
+from monge.evaluation.comparison import DOTS
 from monge.render.cells import dashed, decimals, listed, number, span
 from monge.render.charts import Hill, density, histogram, ridges
 from monge.report.material import Material

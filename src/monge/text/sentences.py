@@ -77,8 +77,10 @@ ABBREVIATIONS, FINAL_ABBREVIATIONS, STARTERS = (
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Return the spans of the sentences of a text, without the white space around them.
 
-    Args: text: any text; an empty one has no sentences. language: `en` or `de`, whose abbreviations
-        are known, or `none` for a text of another language.
+    Args:
+        text: any text; an empty one has no sentences.
+        language: `en` or `de`, whose abbreviations are known, or `none` for a text of another
+            language.
     """
     if language != "none" and language not in ABBREVIATIONS:
         raise UnknownName("sentence language", language, [*ABBREVIATIONS, "none"])

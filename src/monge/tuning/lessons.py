@@ -28,14 +28,15 @@ GRADES: Mapping[str, Mapping[float, float]] = {
 class Lesson:
     """An objective, its training data, and its weight.
 
-    Attributes: data: The names of data sets joined by +, or a file of labelled pairs of sentences.
+    Attributes:
+        data: The names of data sets joined by +, or a file of labelled pairs of sentences.
         objective: One of `objectives.OBJECTIVES`; `auto` is `score` for scores, `rank` for
-        rankings. weight: The factor of its loss. options: `pairs`, `human`, `text`, `sample` (the
-        number of judgements, drawn at random), `batch` (judgements per
-            step), `teacher` (the group whose texts the teacher reads instead, such as en),
-            `neighbours` (the number of
-            nearest texts, by the teacher's vectors, that each text is paired with), or a switch of
-            the data set.
+            rankings.
+        weight: The factor of its loss.
+        options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random),
+            `batch` (judgements per step), `teacher` (the group whose texts the teacher reads
+            instead, such as en), `neighbours` (the number of nearest texts, by the teacher's
+            vectors, that each text is paired with), or a switch of the data set.
     """
 
     data: str
