@@ -374,46 +374,41 @@ def reproduce(
     table.
     """
     if pairs is not None:
-        groups = (
-            column.group for column in (*table.columns, *table.beside) if column.group != "mean"
-        )
+        columns = (*table.columns, *table.beside)
+        groups = (column.group for column in columns if column.group != "mean")
         pairs = matching(pairs, groups, f"{table.name} group")
     readings, signatures = [], {}
     with ScoreBook(run) as book:
         for variant in table.variants:
             switches = {key: value for key, value in variant.items() if key != "name"}
             recomputation = Recomputation(table, data, setup, book, pairs, switches)
-            if table.metrics:
-                entries, signs = recomputation.score_pairs()
-                verdict = judge(table, entries, signs=signs)
-            else:
-                entries = recomputation.entries()
-                verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
-            readings.append(
-                TableReading(
-                    str(variant.get("name", "")),
-                    entries,
-                    verdict,
-                    tuple(dict.fromkeys(recomputation.notes)),
-                )
-            )
-            signatures.update(
-                {
-                    metric: told_apart(metric, places)
-                    for metric, places in recomputation.signatures.items()
-                }
-            )
+            name = str(variant.get("name", ""))
+            readings.append(_read_table(name, table, recomputation, resamples, seed))
+            for metric, places in recomputation.signatures.items():
+                signatures[metric] = told_apart(metric, places)
     computed = [
         row
         for row in table.rows
         if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
     ]
     encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
-    name = recomputation.encoder.name if encoded else ""
+    model = recomputation.encoder.name if encoded else ""
     lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
-    return Reproduction(
-        table, name, _condition(computed, name), tuple(readings), lines, seed, resamples
-    )
+    condition = _condition(computed, model)
+    return Reproduction(table, model, condition, tuple(readings), lines, seed, resamples)
+
+
+def _read_table(
+    name: str, table: PublishedTable, recomputation: Recomputation, resamples: int, seed: int
+) -> TableReading:
+    """Compute the entries of a table under one reading of the data, and judge them."""
+    if table.metrics:
+        entries, signs = recomputation.score_pairs()
+        verdict = judge(table, entries, signs=signs)
+    else:
+        entries = recomputation.entries()
+        verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
+    return TableReading(name, entries, verdict, tuple(dict.fromkeys(recomputation.notes)))
 
 
 def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:

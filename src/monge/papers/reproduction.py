@@ -170,41 +170,26 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
     for reading in reproduction["readings"]:
         if reading["reading"]:
             lines += ["", f"*{markdown(reading['reading'])}*"]
-        computed = [
-            row for row in reading["rows"] if any(value is not None for value in row["ours"])
-        ]
-        computed_columns = [
-            k
-            for k in range(len(reproduction["columns"]))
-            if any(row["ours"][k] is not None for row in computed)
-        ]
-        head = [
-            "ours (reported)",
-            *(markdown(_shorten_column(reproduction["columns"][k])) for k in computed_columns),
-        ]
-        rows = [
-            [markdown(_label(row)), *(_format_both(row, k) for k in computed_columns)]
-            for row in computed
-        ]
-        lines += ["", *markdown_table(head, rows)] if computed else []
-        lines += [
-            "",
-            *(
-                f"- {markdown(line)}"
-                for line in _list_reasons(reading["rows"], reproduction["columns"])
-            ),
-        ]
+        lines += _computed_markdown(reading["rows"], reproduction["columns"])
+        reasons = _list_reasons(reading["rows"], reproduction["columns"])
+        lines += ["", *(f"- {markdown(line)}" for line in reasons)]
         lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
-        lines += [
-            f"- {markdown(' '.join(line.split()))}"
-            for line in _verdict_lines(reading["verdict"], reproduction)[1:4]
-        ]
-        lines += (
-            ["", *_claims_markdown(reading["verdict"]["claims"])]
-            if reading["verdict"]["claims"]
-            else []
-        )
+        verdict = _verdict_lines(reading["verdict"], reproduction)[1:4]
+        lines += [f"- {markdown(' '.join(line.split()))}" for line in verdict]
+        if reading["verdict"]["claims"]:
+            lines += ["", *_claims_markdown(reading["verdict"]["claims"])]
     return "\n".join(lines) + "\n"
+
+
+def _computed_markdown(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
+    """Return the table of the rows and columns that have figures of ours, if there are any."""
+    computed = [row for row in rows if any(value is not None for value in row["ours"])]
+    if not computed:
+        return []
+    places = [k for k in range(len(columns)) if any(row["ours"][k] is not None for row in computed)]
+    head = ["ours (reported)", *(markdown(_shorten_column(columns[k])) for k in places)]
+    cells = [[markdown(_label(row)), *(_format_both(row, k) for k in places)] for row in computed]
+    return ["", *markdown_table(head, cells)]
 
 
 def _format_both(row: JsonRecord, k: int) -> str:

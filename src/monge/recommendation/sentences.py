@@ -22,34 +22,18 @@ QUICK = 2.0
 
 def sentences(recommendation: Recommendation) -> list[str]:
     """Return sentences on the metric to use, its cost, alternatives and reliability."""
-    best, chosen = recommendation.best, recommendation.choice
+    best, chosen, ahead = recommendation.best, recommendation.choice, recommendation.ahead
     if best is None or chosen is None:
-        cheap = min(
-            (candidate for candidate in recommendation.candidates if candidate.cost),
-            key=lambda candidate: candidate.seconds,
-            default=None,
-        )
-        least = (
-            ""
-            if cheap is None
-            else f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
-        )
-        return [f"No metric stays within {recommendation.budget}{least}."]
-    lines: list[str] = []
-    if recommendation.ahead is not None:
-        lines += _describe_ahead(recommendation, recommendation.ahead)
-    lines += (
-        [*_describe_plain(recommendation, best, chosen)]
-        if recommendation.usable
-        else [*_describe_nothing(recommendation, best)]
-    )
-    lines += [
-        line
-        for model in recommendation.tuned
-        if model is not recommendation.ahead
-        for line in _describe_tuned(recommendation, model)
-    ]
-    if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
+        return [_describe_none(recommendation)]
+    lines = [] if ahead is None else [*_describe_ahead(recommendation, ahead)]
+    if recommendation.usable:
+        lines += _describe_plain(recommendation, best, chosen)
+    else:
+        lines += _describe_nothing(recommendation, best)
+    for model in recommendation.tuned:
+        if model is not ahead:
+            lines += _describe_tuned(recommendation, model)
+    if recommendation.usable and best.least < WEAK and ahead is None:
         lines.append(
             f"Even the best reaches {decimals(best.least)} "
             f"only{_name_weakest(recommendation, best)} (1 is perfect agreement, 0 is chance): "
@@ -64,11 +48,19 @@ def sentences(recommendation: Recommendation) -> list[str]:
             "uncertain."
         )
     if recommendation.missing:
-        lines.append(
-            f"Not compared, because not tried on all of these data: "
-            f"{', '.join(recommendation.missing)}."
-        )
+        missing = ", ".join(recommendation.missing)
+        lines.append(f"Not compared, because not tried on all of these data: {missing}.")
     return lines
+
+
+def _describe_none(recommendation: Recommendation) -> str:
+    """Return the sentence that no metric is within the budget, with the cheapest."""
+    priced = [candidate for candidate in recommendation.candidates if candidate.cost]
+    least = ""
+    if priced:
+        cheap = min(priced, key=lambda candidate: candidate.seconds)
+        least = f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
+    return f"No metric stays within {recommendation.budget}{least}."
 
 
 def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
@@ -105,12 +97,9 @@ def _describe_plain(
     """Yield sentences on which metric to use with a plain model."""
     sets = len(recommendation.data)
     use = "Use" if recommendation.ahead is None else "Without a tuned model use"
-    within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
-    words = (
-        ", and it needs no model: it counts words and characters"
-        if chosen.metric in LEXICAL
-        else ""
-    )
+    words = ""
+    if chosen.metric in LEXICAL:
+        words = ", and it needs no model: it counts words and characters"
     if chosen is not best:
         on = "It" if sets == 1 else f"On each of the {sets} data sets it"
         yield (
@@ -124,16 +113,20 @@ def _describe_plain(
             f"{_format_cost(best.cost)}."
         )
         return
-    rank = (
-        ""
-        if sets == 1
-        else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
-    )
+    within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
+    of = len(recommendation.candidates)
+    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {of}"
     yield (
         f"{use} {best.metric}: it agrees best with people{within} "
         f"({_format_agreement(recommendation, best)}{rank}) and takes "
         f"{_format_cost(best.cost)}{words}."
     )
+    yield from _describe_cheaper(recommendation, best)
+
+
+def _describe_cheaper(recommendation: Recommendation, best: Candidate) -> Iterator[str]:
+    """Yield a sentence on the first metric of the front that is much cheaper than the best."""
+    sets = len(recommendation.data)
     cheaper = [
         candidate for candidate in recommendation.candidates
         if candidate.front and candidate.affordable and candidate is not best

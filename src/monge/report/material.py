@@ -132,33 +132,19 @@ def gathered(
 
     `comparison` is that of the same results, where it has been made already.
     """
+    systems = list(dict.fromkeys(result.system for result in results))
+    metrics = list(dict.fromkeys(result.metric for result in results))
+    by_place = _results_by_place(results, metrics, systems)
     by_system: dict[str, list[Segment]] = {}
     for row in segments:
         by_system.setdefault(row.system, []).append(row)
-    systems = list(dict.fromkeys(result.system for result in results))
-    metrics = list(dict.fromkeys(result.metric for result in results))
-    by_place = {(result.metric, result.system): result for result in results}
-    missing = next(((m, s) for m in metrics for s in systems if (m, s) not in by_place), None)
-    if missing is not None or len(by_place) < len(results):
-        problem = (
-            f"{missing[0]} of {missing[1]} is missing"
-            if missing
-            else "a metric and system stands twice"
-        )
-        raise DataError(f"a report needs every metric for every system once: {problem}")
     rows = aligned(segments) if len(systems) > 1 else by_system
     grid = tuple(
         tuple(_ordered(by_place[metric, system], rows[system]) for system in systems)
         for metric in metrics
     )
-    if comparison is None and len(systems) > 1:
-        flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
-        comparison = compare_results(
-            [(name, name) for name in metrics], flat, resampling=resampling
-        )
-    elif comparison is None:
-        alone = tuple(one_system(row[0], resampling) for row in grid)
-        comparison = Comparison(alone, replace(resampling, test="bootstrap"))
+    if comparison is None:
+        comparison = _compare(metrics, grid, resampling)
     outside = None
     if human is not None:
         outside, _ = scores_by_system(human, list(segments), {name: rows[name] for name in systems})
@@ -172,6 +158,31 @@ def gathered(
         human_name=human.name if human is not None else "",
         human_higher=human is None or human.higher_is_better,
     )
+
+
+def _results_by_place(
+    results: Sequence[Result], metrics: Sequence[str], systems: Sequence[str]
+) -> dict[tuple[str, str], Result]:
+    """Return the results by metric and system; raise if one is missing or stands twice."""
+    by_place = {(result.metric, result.system): result for result in results}
+    missing = [(m, s) for m in metrics for s in systems if (m, s) not in by_place]
+    if missing or len(by_place) < len(results):
+        problem = "a metric and system stands twice"
+        if missing:
+            problem = f"{missing[0][0]} of {missing[0][1]} is missing"
+        raise DataError(f"a report needs every metric for every system once: {problem}")
+    return by_place
+
+
+def _compare(
+    metrics: Sequence[str], grid: Sequence[Sequence[Result]], resampling: Resampling
+) -> Comparison:
+    """Compare the systems of results [metrics][systems], or describe the only one."""
+    if len(grid[0]) == 1:
+        alone = tuple(one_system(row[0], resampling) for row in grid)
+        return Comparison(alone, replace(resampling, test="bootstrap"))
+    by_system = [result for column in zip(*grid, strict=True) for result in column]
+    return compare_results([(name, name) for name in metrics], by_system, resampling=resampling)
 
 
 def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
@@ -257,23 +268,8 @@ def with_plans(
         return replace(material, notes=(*material.notes, *notes))
     count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
     chosen = telling(material, count)
-    plans: list[list[list[Any]]] = [
-        [[None] * len(material.metrics) for _ in material.systems] for _ in chosen
-    ]
-    names: dict[str, tuple[str, ...]] = {}
-    segments = [row for rows in material.segments for row in rows]
-    done, total = 0, len(metrics) * len(material.systems) * len(chosen)
-    for k, metric, expect in metrics:
-        rows = [_against(material, k, s, i) for s in range(len(material.systems)) for i in chosen]
-        try:
-            for place, plan in find_plans(metric, segments, rows, expect):
-                system, at = divmod(place, len(chosen))
-                plans[at][system][k] = compact(plan)
-                names[material.metrics[k]] = tuple(plan.plans)
-                done += 1
-                progress(done, total)
-        except MongeError as error:
-            notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
+    plans, names, failures = _collect_plans(material, metrics, chosen, find_plans, progress)
+    notes += failures
     kept_items = _fitting(material, chosen, plans)
     if len(kept_items) < material.items:
         notes.append(
@@ -288,6 +284,35 @@ def with_plans(
         plan_names=names,
         notes=(*material.notes, *notes),
     )
+
+
+def _collect_plans(
+    material: Material,
+    metrics: Sequence[tuple[int, api.Metric, Any]],
+    chosen: Sequence[int],
+    find_plans: FindPlans,
+    progress: Progress,
+) -> tuple[list[list[list[Any]]], dict[str, tuple[str, ...]], list[str]]:
+    """Return plans [items][systems][metrics], the names of each metric's plans, and failures."""
+    plans: list[list[list[Any]]] = [
+        [[None] * len(material.metrics) for _ in material.systems] for _ in chosen
+    ]
+    names: dict[str, tuple[str, ...]] = {}
+    failures = []
+    segments = [row for rows in material.segments for row in rows]
+    done, total = 0, len(metrics) * len(material.systems) * len(chosen)
+    for k, metric, expect in metrics:
+        rows = [_against(material, k, s, i) for s in range(len(material.systems)) for i in chosen]
+        try:
+            for place, plan in find_plans(metric, segments, rows, expect):
+                system, at = divmod(place, len(chosen))
+                plans[at][system][k] = compact(plan)
+                names[material.metrics[k]] = tuple(plan.plans)
+                done += 1
+                progress(done, total)
+        except MongeError as error:
+            failures.append(f"{material.metrics[k]}: its plans are not shown ({error})")
+    return plans, names, failures
 
 
 def _movers(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from monge.render.cells import DASH, dashed, decimals, number, span, supported_digits
@@ -21,50 +23,50 @@ def human(material: Material) -> Section:
     sign = 1.0 if material.human_higher else -1.0
     has_score = np.isfinite(material.human)
     people = material.human[has_score] * sign
+    name_of_people = material.human_name if material.human_higher else f"−{material.human_name}"
     rows, charts = [], []
     for k, name in enumerate(material.metrics):
         metric_scores = material.better[k][has_score]
-        values = [agreement(metric_scores, people), _tau(metric_scores, people)]
-        r, tau = (Cell(dashed(value, 3)) for value in values)
-        rows.append(
-            (Cell(name), r, _sure(material, has_score, metric_scores, people, values[0]), tau)
-        )
-        names = (
-            directed(material, k),
-            material.human_name if material.human_higher else f"−{material.human_name}",
-        )
-        scatter_chart = density(f"{name}, r = {dashed(values[0])}", metric_scores, people, names)
-        charts.append(
-            both(
-                scatter_chart,
-                steps(f"{name}, calibration", calibration(metric_scores, people), names),
-            )
-        )
+        r, tau = agreement(metric_scores, people), _tau(metric_scores, people)
+        interval = _sure(material, has_score, metric_scores, people, r)
+        rows.append((Cell(name), Cell(dashed(r, 3)), interval, Cell(dashed(tau, 3))))
+        names = directed(material, k), name_of_people
+        scatter_chart = density(f"{name}, r = {dashed(r)}", metric_scores, people, names)
+        parts = calibration(metric_scores, people)
+        charts.append(both(scatter_chart, steps(f"{name}, calibration", parts, names)))
     head = ("metric", "Pearson's r", "interval of r", "Kendall's tau")
     sheet = Sheet(f"Agreement with {material.human_name}", head, tuple(rows))
+    return Section(
+        "human",
+        f"Against {material.human_name}",
+        tuple(_explain_charts(material, has_score)),
+        (sheet, _means_of_people(material, has_score, sign)),
+        charts=tuple(charts),
+    )
+
+
+def _explain_charts(material: Material, has_score: Array) -> Iterator[str]:
+    """Yield what the charts show and what to mind; `has_score` [systems, items]."""
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    count = f"{people.size}" if has_score.all() else f"{people.size} of the {has_score.size}"
+    judged = int(has_score.sum())
+    count = f"{judged}" if has_score.all() else f"{judged} of the {has_score.size}"
     those = "" if has_score.all() else ", those that people judged,"
-    sentences = [
+    yield (
         f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
         "stronger a square's colour, the more of them. Right, calibration: the outputs in equal "
         f"parts from low to high score, and the mean of {material.human_name} in each part with "
-        "its 95% interval. With a good metric the line rises all the way.",
-    ]
+        "its 95% interval. With a good metric the line rises all the way."
+    )
     if len(material.metrics) > 1:
-        sentences.append(
+        yield (
             "Where the intervals of r overlap much, the order of the metrics may be chance; monge "
             "evaluate tests it."
         )
     if len(material.systems) > 1 and not (has_score == has_score[0]).all():
-        sentences.append(
+        yield (
             "Systems were judged on different segments: a higher mean can come from easier "
             "segments."
         )
-    sheets = sheet, _means_of_people(material, has_score, sign)
-    return Section(
-        "human", f"Against {material.human_name}", tuple(sentences), sheets, charts=tuple(charts)
-    )
 
 
 def _sure(

@@ -48,36 +48,10 @@ def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
 
     Metrics on the front are named, and the one to take is a large dot.
     """
-    charts = []
+    up, charts = "mean rank (1 agrees best with people)", []
     for recommendation in recommendations:
-        priced = [
-            (candidate.cost.seconds, candidate)
-            for candidate in recommendation.candidates
-            if candidate.cost is not None
-        ]
-        marks = [
-            Mark(
-                seconds,
-                candidate.rank,
-                candidate.metric if candidate.front or candidate is recommendation.choice else "",
-                "grey" if candidate.metric in LEXICAL else "dot",
-                candidate.metric == recommendation.use,
-            )
-            for seconds, candidate in priced
-        ]
-        tuned, cost = (
-            recommendation.ahead,
-            None if recommendation.ahead is None else recommendation.cost_of(recommendation.ahead),
-        )
-        if (
-            tuned is not None and cost is not None
-        ):  # above every plain metric on the data that they share
-            marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
-        if marks:
-            title, up = (
-                f"{recommendation.task}: agreement against cost",
-                "mean rank (1 agrees best with people)",
-            )
+        if marks := _cost_marks(recommendation):
+            title = f"{recommendation.task}: agreement against cost"
             charts.append(scatter_plot(title, marks, SECONDS, up, alone=len(recommendations) == 1))
     legend = (
         "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count "
@@ -85,6 +59,26 @@ def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
         "is the one to take."
     )
     return [*charts, f'<p class="soft"><small>{safe(legend)}</small></p>']
+
+
+def _cost_marks(recommendation: Recommendation) -> list[Mark]:
+    """Return a point per metric with a known cost, and one for a tuned model that is ahead."""
+    marks = [
+        Mark(
+            candidate.cost.seconds,
+            candidate.rank,
+            candidate.metric if candidate.front or candidate is recommendation.choice else "",
+            "grey" if candidate.metric in LEXICAL else "dot",
+            candidate.metric == recommendation.use,
+        )
+        for candidate in recommendation.candidates
+        if candidate.cost is not None
+    ]
+    tuned = recommendation.ahead
+    cost = None if tuned is None else recommendation.cost_of(tuned)
+    if tuned is not None and cost is not None:  # above all plain metrics on the data they share
+        marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
+    return marks
 
 
 def _key(axes: Any) -> tuple[list[Any], list[str]]:
