@@ -25,7 +25,7 @@ import numpy as np
 
 from monge.datasets.judged import Group
 from monge.evaluation.agreement import Column, draw_values, standing
-from monge.evaluation.task import question
+from monge.evaluation.question import question
 from monge.types import Segment
 
 HERE = Path(__file__).resolve().parent.parent / "docs" / "results"

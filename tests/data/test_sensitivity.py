@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monge.evaluation.sensitivity.record import verdict
+from monge.evaluation.sensitivity.findings import verdict
 
 DOCS = Path(__file__).parents[2] / "docs"
 STUDY, PAIR = "wmt17-en", "cs-en"

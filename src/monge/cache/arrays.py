@@ -39,9 +39,7 @@ def load_arrays(directory: Path, names: Sequence[str]) -> tuple[Facts, Arrays] |
 
 
 def write_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
-    """Write a directory, replacing an older one, and remove its outdated siblings. Raises
-    OSError.
-    """
+    """Write a directory, replacing an older one; remove outdated ones. Raises OSError."""
     home = directory.parent
     home.mkdir(parents=True, exist_ok=True)
     building = home / f"{_BUILDING}{os.getpid()}-{secrets.token_hex(4)}"
@@ -59,9 +57,7 @@ def write_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
 
 
 def _remove_outdated(directory: Path) -> None:
-    """Remove the arrays of an older source, and the remains of conversions that were killed over a
-    day ago.
-    """
+    """Remove arrays of an older source, and leftovers of conversions killed a day ago."""
     for old in directory.parent.iterdir():
         abandoned = old.name.startswith(_BUILDING) and old.stat().st_mtime < time.time() - 86400
         if abandoned or (old.name != directory.name and not old.name.startswith(".")):

@@ -1,6 +1,4 @@
-"""The digest of the code that computes scores: part of every cache key, so that results of older
-code are not used.
-"""
+"""Hash the code that computes scores: part of cache keys, so older results are not used."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ LIBRARIES = (
 
 @cache
 def code_digest() -> str:
-    """Hash the code that computes vectors and scores, with the versions of its libraries and of
-    Unicode.
-    """
+    """Hash the code of vectors and scores, and the versions of its libraries and of Unicode."""
     hasher = blake2b(digest_size=16)
     for package in COMPUTING:
         for path, data in _sources(files(f"monge.{package}"), package):

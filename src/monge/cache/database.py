@@ -1,6 +1,4 @@
-"""The SQLite layer of the store: opening a file shared by processes, explaining errors, replacing a
-damaged file.
-"""
+"""Open SQLite files that processes share, explain errors, replace damaged files."""
 
 from __future__ import annotations
 
@@ -79,9 +77,7 @@ def connect(path: Path, wait: float) -> sqlite3.Connection:
 
 
 def connect_read_only(path: Path) -> sqlite3.Connection | None:
-    """Open a read-only connection, for a file that cannot be written; None where it cannot be read
-    either.
-    """
+    """Open a file that cannot be written; None where it cannot be read either."""
     log = path.with_name(path.name + "-wal")
     without_log = not log.exists() or log.stat().st_size == 0
     for mode in ("mode=ro", "mode=ro&immutable=1") if without_log else ("mode=ro",):
@@ -130,9 +126,7 @@ def damaged_path(path: Path) -> Path:
 
 
 def set_aside(path: Path) -> bool:
-    """Rename a damaged file, unless another process has done so and begun anew; whether it was
-    renamed.
-    """
+    """Rename a damaged file unless another process has done so; return whether renamed."""
     with _locked_directory(path.parent):
         if not _is_damaged(path):
             return False

@@ -1,5 +1,4 @@
-"""Vectors, scores and the journal of a run, kept on disk: checksummed, bounded, shared by
-processes.
+"""Vectors, scores and run journals on disk: checksummed, bounded, shared by processes.
 
 One SQLite file in a directory. An entry is a key (16 bytes of a hash of everything the value
 depends on: full digests and an epoch), bytes, and a checksum of both; an entry with a wrong
@@ -72,9 +71,7 @@ def key_of(*parts: object) -> bytes:
 
 @contextmanager
 def opened(cache: Store | str | Path | None) -> Iterator[Store | None]:
-    """Yield a store: the one given, left open, or that of a directory, closed afterwards; None
-    stays None.
-    """
+    """Yield the given store, or open and close that of a directory; None stays None."""
     if cache is None or isinstance(cache, Store):
         yield cache
     else:
@@ -144,9 +141,7 @@ class Store:
         return values
 
     def put(self, kind: str, values: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep values; when the store is full, vectors go before scores, the least recently written
-        first.
-        """
+        """Keep values; a full store drops vectors before scores, the oldest first."""
         if kind == VECTORS and self._vector_bytes > self._limit // _SHARE:
             return
         rows = [_row(kind, key, value) for key, value in values]
@@ -162,9 +157,7 @@ class Store:
                 self._drop_waiting()
 
     def refusal(self) -> str:
-        """Write a test entry; return why nothing can be kept here, '' if it can, and do not warn
-        about it later.
-        """
+        """Write a test entry; return why nothing can be kept ('' if it can), without warning."""
         with self._lock:
             probe = _row("probe", key_of("probe"), b"")
             self._waiting[probe[0]] = probe
@@ -218,9 +211,7 @@ class Store:
             return []
 
     def _write(self, wait: float) -> None:
-        """Write the waiting entries in one transaction; they go on waiting while another process
-        has the lock.
-        """
+        """Write waiting entries in one transaction; they wait on while the file is locked."""
         try:
             db = self._open(wait)
             if db is None or self._refused:
@@ -236,9 +227,7 @@ class Store:
             self._wait = min(_WAIT, self._patience)
 
     def _open(self, wait: float) -> sqlite3.Connection | None:
-        """Return the connection, for writing if possible, else read-only; None where neither
-        works.
-        """
+        """Return a connection that writes if possible, else only reads; None if neither."""
         if self._db is None and not self._refused:
             try:
                 self._db = database.connect(self.path, wait)
@@ -263,9 +252,7 @@ class Store:
             self._refused = self._refused or database.describe_error(error, self.path.parent)
 
     def _replace_damaged(self) -> None:
-        """Set a damaged file aside; if it is intact, another process has replaced it, so open it
-        again (only once).
-        """
+        """Set a damaged file aside once; open an intact one, replaced meanwhile, again."""
         self._disconnect()
         try:
             anew = database.set_aside(self.path)

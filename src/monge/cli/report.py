@@ -143,7 +143,7 @@ def report(
         raise UsageError(
             "-m is for texts to score: the metrics of saved results are those they were made with"
         )
-    from monge.evaluation.evaluate import Evaluation
+    from monge.evaluation.evaluation_result import Evaluation
     from monge.render.table import render_study
     from monge.report.document import render_report
     from monge.report.evaluation import agreement_dots

@@ -1,6 +1,4 @@
-"""Scoring by many workers: Ray scores blocks of the input; the results equal those of one
-machine.
-"""
+"""Scoring by many workers: Ray scores blocks of the input, with one machine's results."""
 
 from monge.cluster.blocks import SegmentInput
 from monge.cluster.calls import score_dataset

@@ -1,5 +1,4 @@
-"""Split the input of a run into blocks of whole windows, one file per block, that any worker can
-read.
+"""Split the input of a run into blocks of whole windows, one file each, for any worker.
 
 Windows depend on all rows before them, so the driver cuts them in one scan. They are the windows of
 a run on one machine. The same scan reports bad rows, counts the systems, and marks the rows whose
@@ -46,9 +45,7 @@ class SegmentInput(Protocol):
         """Sizes and times of the files, to detect changes; None if a file is a stream."""
 
     def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
-        """Yield every segment; `bad` is called for rows that cannot be read, which are errors
-        without it.
-        """
+        """Yield every segment; `bad` gets unreadable rows, errors without it."""
 
 
 @dataclass(frozen=True)

@@ -33,17 +33,22 @@ def score_dataset(
 ) -> Outcome:
     """Score a data set with the workers of Ray; the scores are those of `monge.score`.
 
-    Args: data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of a directory
-        with its parts. metric: A name, or several. output: A directory for parts in Parquet, or one
-        file ending in .parquet, .jsonl or .tsv. Every worker must have
-            access to it. Parts of the same run that are already there are not computed again.
+    Args:
+        data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of a directory with
+            its parts.
+        metric: A name, or several.
+        output: A directory for parts in Parquet, or one file ending in .parquet, .jsonl or .tsv.
+            Every worker must have access to it. Parts of the same run that are already there are
+            not computed again.
         columns: The column names of hypothesis, reference, source, system or id, where they are not
-        the usual ones. stats: Corpus statistics of `monge.fit` or `monge.load_stats`. idf_corpus:
-        Texts to fit idf from, instead of the references. interval: Whether results have a bootstrap
-        interval. bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and
-        list them. engine: The address of a Ray cluster, the number of workers, and the threads per
-        worker. options: model, layers, precision, device, lang, settings, online: as `monge.load`
-        takes them.
+            the usual ones.
+        stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
+        idf_corpus: Texts to fit idf from, instead of the references.
+        interval: Whether results have a bootstrap interval.
+        bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and list them.
+        engine: The address of a Ray cluster, the number of workers, and the threads per worker.
+        options: model, layers, precision, device, lang, settings, online: as `monge.load` takes
+            them.
 
     Returns:
         The results, in the form of the JSON output, and the paths of the parts.

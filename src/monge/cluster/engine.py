@@ -25,15 +25,12 @@ workers run at normal priority, and Ray listens on the loopback address only (it
 DEATHS = 4
 """How often Ray starts a task whose worker dies."""
 STORE = 128 << 20
-"""Bytes of the object store of a Ray that monge starts: only one small report per block passes
-through it.
-"""
+"""Bytes of the object store of a Ray that monge starts; it holds one small report per block."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Where a run is computed: the address of a running Ray, or None to start one here; workers;
-    threads per worker.
+    """Where a run is computed: a Ray address, or None to start one; workers and their threads.
 
     `workers` 0 means as many as there are processors.
     """
@@ -66,9 +63,7 @@ def check_ray(address: str | None = None) -> Any:
 
 @contextmanager
 def connect(engine: Engine) -> Iterator[int]:
-    """Join a Ray, or start a local one that is shut down at the end; yield the number of
-    workers.
-    """
+    """Join a Ray, or start one that is shut down at the end; yield the number of workers."""
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
@@ -101,9 +96,7 @@ def _start_or_join(ray: Any, engine: Engine) -> None:
 
 @contextmanager
 def connect_in_background(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
-    """Run `connect` in a thread while the input is read; the future gives the number of workers
-    with loaded models.
-    """
+    """Run `connect` in a thread; the future gives the workers with loaded models."""
     stack = ExitStack()
 
     def start_workers() -> int:
@@ -133,8 +126,7 @@ def _processors() -> int:
 def run_blocks(
     job: PassJob, blocks: Sequence[Block], *, workers: int
 ) -> Generator[dict[str, Any], None, None]:
-    """Run blocks on Ray; yield a report per block as it finishes, none for a block whose worker
-    died `DEATHS` times.
+    """Run blocks on Ray; yield a report per finished block, none after `DEATHS` dead workers.
 
     Blocks are tasks, not actors: worker processes stay alive from pass to pass and keep their
     models. The largest blocks go first, so that all workers finish at about the same time.
@@ -156,8 +148,7 @@ def run_blocks(
 def map_on_ray(
     work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, workers: int, threads: int
 ) -> Generator[tuple[int, Any], None, None]:
-    """Call `work` with each tuple of arguments on Ray; yield the number of each call with its
-    result or Ray's error.
+    """Call `work` with each tuple of arguments; yield call numbers with results or Ray's errors.
 
     Each call is a task of Ray, which starts it up to `DEATHS` times if a worker or its node dies.
     If the workers fill the cluster, as many tasks again are queued in Ray, so that no worker waits

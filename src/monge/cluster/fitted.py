@@ -1,6 +1,4 @@
-"""Corpus statistics of a run on a cluster: workers fit them block by block, the driver adds them
-up.
-"""
+"""Corpus statistics of a cluster run: workers fit them by block, the driver adds them up."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
-    """Return statistics by system for each member that compares vectors, fitted per block and added
-    up.
-    """
+    """Return statistics by system for each member that compares vectors, summed over blocks."""
     vectors = vector_members(run.metrics)
     if not vectors:
         return []
@@ -73,9 +69,7 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
 
 
 def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
-    """Return the statistics with fitted ranges for the members of blends, unless statistics were
-    given.
-    """
+    """Return the statistics with fitted ranges of blends' members, unless given."""
     if run.corpora.stats is not None or all("" in metric.members for metric in run.metrics):
         return fitted
     complete_blocks(replace(run, job=replace(run.job, kind=RANGE, fitted=fitted)))
@@ -122,9 +116,7 @@ def _add_records(
 
 
 def check_replay(run: ClusterRun, stats: Sequence[StatsBySystem]) -> None:
-    """Raise if statistics do not fit a metric, or differ from those that a replayed signature
-    names.
-    """
+    """Raise if statistics do not fit a metric or a replayed signature."""
     member_stats = iter(stats)
     for k, metric in enumerate(run.metrics):
         own = {name: next(member_stats) for name, member in metric.members.items() if member.reads}

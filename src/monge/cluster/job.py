@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a worker makes the metrics of a run: from names and settings, with a model that it loads
-    itself.
+    """How a worker makes the metrics of a run: names and settings, and a model that it loads.
 
     identities: the expected identity of each metric, with the digests of its model; corpora: names
     of texts that idf is fitted on, other than those of the run; idf: whether one of them replaces
@@ -111,9 +110,7 @@ def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scor
 
 
 def identity(metric: Scorer) -> str:
-    """Return a text of all that a score depends on besides texts and statistics: settings, model,
-    libraries, code.
-    """
+    """Return what a score depends on besides texts and statistics, as one text."""
     fingerprints = [
         cast("TransportMetric", member).identity.fingerprint
         if member.reads

@@ -1,6 +1,4 @@
-"""Write the scores of a block to a file: one row per segment and metric, in the order of the
-input.
-"""
+"""Write the scores of a block to a file: one row per segment and metric, in input order."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def check_format(form: str, *, texts: bool) -> None:
 
 @dataclass(frozen=True)
 class BlockScores:
-    """The scores of a block: results per system and metric, and the places of the rows of each
-    system.
-    """
+    """The scores of a block: results per system and metric, and each system's row places."""
 
     results: Sequence[Result]
     places: Mapping[str, Sequence[int]]

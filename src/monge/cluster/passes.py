@@ -1,6 +1,4 @@
-"""Run the passes of a study as tasks of Ray; a pass scores rows with metrics that share an
-encoder.
-"""
+"""Run the passes of a study on Ray; a pass scores rows with metrics sharing an encoder."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from monge.types import Result, Segment
 
 ATTEMPTS = 3
 Pass = tuple[Sequence[api.Metric], Sequence[Segment], Mapping[str, Iterable[str]]]
-"""Metrics, the rows that they score in one encoding pass, and the texts that idf comes from by
-name.
-"""
+"""Metrics, the rows that they score in one encoding pass, and the idf texts by name."""
 Passes = Callable[[Sequence[Pass]], Iterator[tuple[int, list[Result]]]]
 """A function that scores passes and yields the number and results of each as it finishes."""
 
@@ -62,9 +58,7 @@ def _run_task(task: _Task) -> dict[str, Any]:
 
 @contextmanager
 def passes_on_ray(engine: Engine) -> Iterator[Passes]:
-    """Yield a function that scores passes with the workers of Ray; the results equal those of this
-    process.
-    """
+    """Yield a function that scores passes on Ray, with the results of this process."""
     with connect(engine) as workers:
 
         def score_passes(passes: Sequence[Pass]) -> Iterator[tuple[int, list[Result]]]:

@@ -43,9 +43,7 @@ class ClusterRequest:
         return Folder(f"{self.output}.partial" if self.is_single_file else self.output)
 
     def is_done(self, pass_kind: str, block: Block, *, read: bool) -> bool:
-        """Return whether a pass has finished a block; one with bad rows counts only if
-        `tolerant`.
-        """
+        """Return whether a pass finished a block; bad rows are fine if `tolerant`."""
         return self.folder.is_done(
             pass_kind, block.number, self.form, read=read, tolerant=self.tolerant
         )
@@ -53,9 +51,7 @@ class ClusterRequest:
 
 @dataclass(frozen=True)
 class ClusterProgress:
-    """Progress callbacks: `began` with a pass and its number of rows, `block_done` with a pass and
-    a block's report.
-    """
+    """Callbacks: `began` with a pass and its rows, `block_done` with a block's report."""
 
     began: Callable[[str, int], None] = lambda pass_kind, rows: None
     block_done: Callable[[str, Mapping[str, Any]], None] = lambda pass_kind, block_done: None
@@ -63,9 +59,7 @@ class ClusterProgress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results in the form of the JSON output, the number of rows left out, and the paths of the
-    files.
-    """
+    """The results as in the JSON output, the number of rows left out, and the files' paths."""
 
     results: Sequence[Mapping[str, Any]]
     bad_rows: int

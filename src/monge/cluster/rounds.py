@@ -1,6 +1,4 @@
-"""A pass over all blocks of a run: failed blocks are retried; a block that keeps failing is an
-error or is counted.
-"""
+"""One pass over all blocks of a run: retry failed blocks, then raise or count them."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class ClusterRun:
-    """A run whose input is staged, with what all its passes share; `workers` is the number of
-    workers.
-    """
+    """A run with staged input, and what all its passes share; `workers` counts workers."""
 
     metrics: Sequence[Scorer]
     corpora: api.Corpora
@@ -50,9 +46,7 @@ class ClusterRun:
 
 
 def complete_blocks(run: ClusterRun) -> None:
-    """Run every block that has no finished record; a block that keeps failing is an error, or its
-    rows count as bad.
-    """
+    """Run every block without a finished record; lost blocks are errors or bad rows."""
     pass_kind, is_done = run.job.kind, partial(run.request.is_done, run.job.kind)
     run = replace(run, job=replace(run.job, pass_id=f"{uuid4()}"))
     missing = [block for block in run.staged.blocks if not is_done(block, read=True)]
@@ -81,9 +75,7 @@ def complete_blocks(run: ClusterRun) -> None:
 
 
 def count_in_process(run: ClusterRun) -> None:
-    """Count blocks in this process until workers are ready; stop at a block that fails and leave it
-    to them.
-    """
+    """Count blocks here until workers are ready; leave a failing block to them."""
     if run.workers.done():
         return
     missing = [
@@ -119,9 +111,7 @@ def _give_up_block(run: ClusterRun, block: Block, why: str) -> None:
 
 
 def _carry_over_lost(run: ClusterRun, blocks: Sequence[Block]) -> set[int]:
-    """Record the blocks that an earlier pass gave up as given up by this one; return their
-    numbers.
-    """
+    """Record blocks that an earlier pass gave up as given up; return their numbers."""
     lost = set()
     for block in blocks:
         earlier = [

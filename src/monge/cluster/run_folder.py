@@ -1,5 +1,4 @@
-"""The directory of a run: its manifest, the blocks of its input, fitted statistics, the parts, and
-their records.
+"""The directory of a run: manifest, blocks of its input, statistics, parts and records.
 
 OUT/.monge-run         marks the directory as one that monge made
 OUT/manifest.json      settings and input of the run: a run with others is refused
@@ -56,9 +55,7 @@ class Folder:
         return self.path / "work" / "new-blocks"
 
     def drop_new_blocks(self) -> None:
-        """Remove newly cut blocks that are not the input of this run; the blocks of the run
-        stay.
-        """
+        """Remove newly cut blocks that are not this run's; its blocks stay."""
         shutil.rmtree(self.new_blocks, ignore_errors=True)
 
     def take_new_blocks(self) -> None:
@@ -100,9 +97,7 @@ class Folder:
         return self.path / _HOMES[pass_kind] / f"{block:06d}.json"
 
     def open_run(self, settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
-        """Create or reopen the run with these settings and return its manifest; raise if another
-        run is here.
-        """
+        """Create or reopen the run and return its manifest; raise if another is here."""
         manifest = self.path / "manifest.json"
         begun = read_json(manifest)
         try:
@@ -179,9 +174,7 @@ class Folder:
                 directory.rmdir()
 
     def remove_temporary_files(self) -> None:
-        """Remove the files that only the run needed, and the temporary files of workers that were
-        killed.
-        """
+        """Remove files that only the run needed, and those of killed workers."""
         shutil.rmtree(self.path / "work", ignore_errors=True)
         for home in ("parts", "records"):
             for leftover in (self.path / home).glob(".*"):
@@ -191,8 +184,7 @@ class Folder:
     def is_done(
         self, pass_kind: str, block: int, suffix: str, *, read: bool, tolerant: bool
     ) -> bool:
-        """Return whether a pass has finished a block; `read` also compares the checksum of its
-        part.
+        """Return whether a pass finished a block; `read` also compares its part's checksum.
 
         A block whose bad rows were left out counts as finished only if `tolerant`.
         """

@@ -1,6 +1,4 @@
-"""A run on a cluster: split the input, count, sum, score, merge; a restarted run computes only what
-is missing.
-"""
+"""A cluster run: split, count, sum, score, merge; a restart computes what is missing."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ def _job(
 
 
 def _resolve(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
-    """Load the metrics; return the recipe with their identities, the metrics, and the corpora with
-    the texts of idf.
-    """
+    """Load the metrics; return the recipe with identities, the metrics, and idf corpora."""
     scorers = recipe.bind_metrics()
     check_scalable(scorers)
     model_options = {
@@ -152,9 +148,7 @@ def _stage(
     request: ClusterRequest,
     watch: ClusterProgress,
 ) -> StagedInput:
-    """Return the input in blocks: those of an earlier start if the input is unchanged, else newly
-    cut ones.
-    """
+    """Return the input in blocks: an earlier start's if the input is unchanged, else new."""
     folder, recorded = request.folder, manifest.get("input")
     stamp = segments_input.stamp
     if recorded is not None and stamp is not None and recorded["stamp"] == stamp:
@@ -177,8 +171,7 @@ def _stage(
         folder.drop_new_blocks()
         raise UsageError(
             f"{folder.path} holds a run on another input ({recorded['rows']} rows, now "
-            f"{staged.rows}); "
-            "-o another place, or --fresh to begin anew"
+            f"{staged.rows}); -o another place, or --fresh to begin anew"
         )
     folder.take_new_blocks()
     write_json(folder.index, {**_index_of(staged), "bad": bad})

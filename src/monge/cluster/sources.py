@@ -1,6 +1,4 @@
-"""The input of a run on a cluster: tables, or parallel files; from any address that pyarrow
-opens.
-"""
+"""The input of a cluster run: tables or parallel files, from any pyarrow address."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ class Tables:
         return stamps(self._paths)
 
     def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
-        """Yield the segments of all tables; by default the id of a segment is its number in its
-        system.
-        """
+        """Yield the segments of all tables; default ids are numbers within systems."""
         segment_counts: Counter[str] = Counter()
         columns_known = False
 
@@ -135,9 +131,7 @@ def _table_paths(path: str) -> list[str]:
 
 @contextmanager
 def beside(output: Path) -> Iterator[Path]:
-    """Yield the path of a directory for copies of the input, beside the output; it is removed at
-    the end.
-    """
+    """Yield a directory beside the output for copies of the input; it is removed at the end."""
     copy_folder = Path(f"{output}.input")
     try:
         yield copy_folder
@@ -146,9 +140,7 @@ def beside(output: Path) -> Iterator[Path]:
 
 
 def fetched(path: str, copy_folder: Path) -> str:
-    """Copy a file or directory at an address such as s3://bucket/name; return the local path (a
-    path as it is).
-    """
+    """Copy what is at an address such as s3://bucket/name; return a local path as it is."""
     if "://" not in path:
         return path
     pyarrow()
@@ -174,9 +166,7 @@ def fetched(path: str, copy_folder: Path) -> str:
 
 
 def from_arrow(data: Any, copy_folder: Path) -> str:
-    """Write the rows of a pyarrow table or a Ray data set to a Parquet file, in order; return its
-    path.
-    """
+    """Write the rows of a pyarrow table or Ray data set to Parquet; return the path."""
     arrow, parquet = pyarrow()
     copy_folder.mkdir(parents=True, exist_ok=True)
     target = copy_folder / "rows.parquet"

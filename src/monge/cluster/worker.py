@@ -42,16 +42,12 @@ T = TypeVar("T")
 Windows = list[list[int]]
 """The places of rows in their block, window by window."""
 KEPT_CHARACTERS = 1 << 21
-"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: about 100
-MB of pieces.
-"""
+"""Characters of texts whose pieces a worker keeps between blocks: about 100 MB of pieces."""
 
 
 _counters: dict[str, Any] = {}
 _workers: dict[str, Worker] = {}
-"""The worker of this process by pass id; the process stays alive from block to block and pass to
-pass.
-"""
+"""The worker of this process by pass id; the process outlives blocks and passes."""
 
 
 def load_models(recipe: Recipe) -> None:
@@ -90,9 +86,7 @@ def _block_facts(block: Block) -> dict[str, Any]:
 
 @contextmanager
 def open_block_runner(job: PassJob) -> Iterator[Callable[[Block], dict[str, Any]]]:
-    """Yield a function that processes a block in this process and returns its report; release the
-    models at the end.
-    """
+    """Yield a function that processes blocks here and reports; release models at the end."""
     try:
         yield lambda block: _run_in_process(block, job)
     finally:
@@ -110,9 +104,7 @@ def _run_in_process(block: Block, job: PassJob) -> dict[str, Any]:
 
 
 def _worker(job: PassJob) -> Worker:
-    """Return the worker of this process for a pass; it takes over the encoding of the pass
-    before.
-    """
+    """Return this process's worker for a pass, with the encoding of the pass before."""
     if job.pass_id not in _workers:
         previous = next(
             (worker for worker in _workers.values() if worker.is_of_same_run(job)), None
@@ -147,16 +139,12 @@ class Worker:
         self.encoding = self._open_encoding() if encoding is None else encoding
 
     def is_of_same_run(self, job: PassJob) -> bool:
-        """Return whether a pass is one of the same run, so that its texts are cut and encoded in
-        the same way.
-        """
+        """Return whether a pass belongs to this run and so encodes texts the same."""
         own_job = self._job
         return (own_job.folder, own_job.recipe.identities) == (job.folder, job.recipe.identities)
 
     def process(self, block: Block) -> dict[str, Any]:
-        """Process a block unless it is done; return whether it was computed, and how many rows were
-        left out.
-        """
+        """Process a block unless done; return whether computed, and rows left out."""
         job = self._job
         if self._folder.is_done(job.kind, block.number, job.form, read=True, tolerant=job.tolerant):
             return {"fresh": False}
@@ -186,8 +174,7 @@ class Worker:
     def _call_without_bad(
         self, block: Block, rows: Sequence[LocatedSegment], work: Callable[[Windows], T]
     ) -> tuple[T | None, dict[int, str]]:
-        """Return the result of `work` on a block without its bad rows, and the reason per bad row
-        by place.
+        """Return the result of `work` without bad rows, and the reason per bad row by place.
 
         If the whole block fails, every row is tried by itself; those that fail are bad.
         """
@@ -297,9 +284,7 @@ class Worker:
         return [total.to_dict() for total in sums.values()]
 
     def _open_encoding(self) -> Encoding | None:
-        """Open the encoding that all blocks and passes share; it keeps pieces and vectors of recent
-        texts.
-        """
+        """Open the encoding that blocks and passes share; it keeps recent texts."""
         vectors = vector_members(self._metrics)
         if not vectors:
             return None

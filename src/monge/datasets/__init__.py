@@ -1,6 +1,4 @@
-"""Readers: lines, line-aligned files, tables, and the published judgements; columns by name, never
-by position.
-"""
+"""Readers of lines, aligned files, tables and published judgements; columns by name."""
 
 from monge.datasets.catalogue import Dataset, dataset_names, describe
 from monge.datasets.judged import Group, Judged

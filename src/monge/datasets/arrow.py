@@ -1,6 +1,4 @@
-"""Rows of Arrow files, and of a directory that Hugging Face `datasets` saved: in batches, never all
-at once.
-"""
+"""Rows of Arrow files and of directories saved by Hugging Face `datasets`, in batches."""
 
 from __future__ import annotations
 
@@ -18,16 +16,12 @@ _STATE, _SPLITS = "state.json", "dataset_dict.json"
 
 
 def is_saved_dataset(path: str) -> bool:
-    """Return whether a directory is one that `Dataset.save_to_disk` or `DatasetDict.save_to_disk`
-    wrote.
-    """
+    """Return whether a directory was written by `save_to_disk` of Hugging Face datasets."""
     return any(is_there(Path(path) / name) for name in (_STATE, _SPLITS))
 
 
 def read_arrow(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an Arrow file, stream or Feather file, or of all shards of a saved
-    dataset.
-    """
+    """Yield the rows of an Arrow file, stream or Feather file, or of a saved dataset."""
     for file in _shards(Path(path)) if is_there(path, folder=True) else [path]:
         with _import_pyarrow(file) as pyarrow, open_bytes(file) as stream:
             for batch in _batches(pyarrow, stream):

@@ -32,22 +32,24 @@ NEEDS: dict[str, Needs] = {
     "mtme": (("human",),),
     "systems": (("systems", *_TEXTS),),
 }
-"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any
-one set does.
-"""
+"""A human column's layout, a reader, or `systems` -> alternative sets of needed file roles."""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A data set as its file describes it.
 
-    Attributes: name: What the user calls it. title: What it is. reader: Which reader understands
-        its files. groups: What its groups are (language pair, subset, topic …). levels: The levels
-        it can be evaluated on. human: The human column taken by default. system_human: The same at
-        the system level, where it is another. any_human: Whether further human columns may be
-        named, those that the files have. humans: Per human column: `column` in the file,
-        `statistic` of the published tables, `layout`, and `range`,
-            the lowest and the highest score of its scale, where it has ends.
+    Attributes:
+        name: What the user calls it.
+        title: What it is.
+        reader: Which reader understands its files.
+        groups: What its groups are (language pair, subset, topic …).
+        levels: The levels it can be evaluated on.
+        human: The human column taken by default.
+        system_human: The same at the system level, where it is another.
+        any_human: Whether further human columns may be named, those that the files have.
+        humans: Per human column: `column` in the file, `statistic` of the published tables,
+            `layout`, and `range`, the lowest and the highest score of its scale, where it has ends.
         texts: Per text version the switches that differ for it.
         files: The published file names to look for; `{…}` stands for what varies.
         columns: The reader's words for columns -> the names in the files.
@@ -91,9 +93,7 @@ class Dataset:
     any_human: bool = False
 
     def resolve_human(self, name: str | None, level: str) -> str:
-        """Return the human column to use: the default, one of `humans`, or one by its name in the
-        files.
-        """
+        """Return the human column: the default, one of `humans`, or one of the files."""
         if name is None:
             return self.system_human if level == "system" and self.system_human else self.human
         if self.any_human or name in self.humans:
@@ -104,16 +104,12 @@ class Dataset:
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
     def needs(self, human: str) -> Needs:
-        """Return alternative sets of file roles that a human column (or `systems`, for the system
-        level) needs.
-        """
+        """Return alternative sets of file roles that a human column or `systems` needs."""
         layout = str(self.humans.get(human, {}).get("layout", ""))
         return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all switches in effect for a text version; raises for unknown names and values of
-        another type.
-        """
+        """Return all switches for a text version; raise for bad names or types."""
         defaults = {
             "entities": False,
             "detokenise": False,

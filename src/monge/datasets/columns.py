@@ -1,6 +1,4 @@
-"""Which column of a table plays which role: by the names that people usually give it, or as the
-user says.
-"""
+"""Find which column of a table has which role, by usual names or as the user says."""
 
 from __future__ import annotations
 
@@ -64,11 +62,9 @@ ROLES: dict[str, Tiers] = {
     ),
     "score": (("score",), ("scores", "segment_score", "metric_score"), ("value", "f1")),
 }  # fmt: skip
-"""Role -> names in tiers: the first tier that a column is in decides, two columns in one tier are
-ambiguous.
+"""Role -> names in tiers: the first tier with a column decides; two columns in it are ambiguous.
 
-Letters count alike in either case, and a space or a hyphen as an underscore. References may be
-numbered.
+Case is ignored, and a space or a hyphen counts as an underscore. References may be numbered.
 """
 TEXTS = ("hypothesis", "reference", "source", "system", "id")
 _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")
@@ -76,8 +72,7 @@ _NUMBER = re.compile(r"(.*?)_?(\d+|(?<=ref|nce)_?[a-e])")
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that play roles; `guessed` are the roles found by a name that is not the role's
-    own.
+    """The columns that have roles; `guessed` are roles found by a name not the role's own.
 
     Only `reference` may be played by several columns.
     """
@@ -166,9 +161,7 @@ def _find_named(
 
 
 def _guess_by_name(names: Sequence[str], role: str, table_name: str) -> tuple[tuple[str, ...], int]:
-    """Return the columns that a role has by usual names, and their tier; raises where two columns
-    compete.
-    """
+    """Return a role's columns by usual names, and their tier; raise if two compete."""
     for tier, usual_names in enumerate(ROLES[role]):
         stems = {
             name: _match_usual_name(name, usual_names, numbered=role == "reference")

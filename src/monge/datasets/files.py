@@ -32,8 +32,7 @@ class Files:
     def match(
         self, templates: Iterable[str], year: int | None = None
     ) -> Iterator[tuple[Path, dict[str, str]]]:
-        """Yield files whose name fits a template, with the values of its `{…}`; by template, then
-        by depth.
+        """Yield files whose name fits a template, with its `{…}` values; by template, then depth.
 
         With a `year` (two digits), files that stand in a directory of another year are passed over.
         """
@@ -59,9 +58,7 @@ class Files:
         )
 
     def year_of(self, path: Path) -> int | None:
-        """Return the two-digit year in the file's name or its nearest parent directory, if there is
-        one.
-        """
+        """Return the two-digit year in the file's name or nearest parent directory, if any."""
         own = self.directory.resolve().name
         for part in (path.name, *reversed(path.parent.relative_to(self.directory).parts), own):
             years = {int(year) for year in _YEAR.findall(part)}

@@ -1,6 +1,4 @@
-"""The known data sets, the files each needs under their published names, and which of these a
-directory has.
-"""
+"""The known data sets, the published names of their files, and which files are present."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _NOTE = (
 
 @dataclass(frozen=True)
 class FileRole:
-    """One role of a data set's files: the published names, the human columns that need it, and the
-    files found.
-    """
+    """A role of files: published names, human columns that need it, and files found."""
 
     role: str
     names: tuple[str, ...]
@@ -54,9 +50,7 @@ class FileRole:
 
 @dataclass(frozen=True)
 class DatasetFiles:
-    """A data set: its files, and which human columns can be read from those in a directory (None:
-    none was given).
-    """
+    """A data set: its files, and the human columns readable in a directory, if given."""
 
     dataset: Dataset
     file_roles: tuple[FileRole, ...]

@@ -21,10 +21,13 @@ Kind = Literal["scores", "rankings", "systems"]
 class Group:
     """The judgements of one group: exactly one of `scores`, `rankings`, `systems` is there.
 
-    Attributes: segments: The distinct texts to score, n of them. scores: Human scores [n], aligned
-        with `segments`. rankings: Indices [p, 2] into `segments`: the better one, the worse one.
-        systems: Human score of each system; its segments carry its name. each: Human scores [n] of
-        the segments behind those of the systems, where known; nan: this one was not judged.
+    Attributes:
+        segments: The distinct texts to score, n of them.
+        scores: Human scores [n], aligned with `segments`.
+        rankings: Indices [p, 2] into `segments`: the better one, the worse one.
+        systems: Human score of each system; its segments carry its name.
+        each: Human scores [n] of the segments behind those of the systems, where known; nan: this
+            one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
     """
@@ -55,9 +58,7 @@ class Group:
 
 @dataclass
 class DatasetReading:
-    """The output of a reader: groups in order, excluded rows counted by reason, and warnings for
-    the user.
-    """
+    """What a reader returns: ordered groups, excluded rows by reason, and warnings."""
 
     groups: dict[str, Group] = field(default_factory=dict)
     excluded: Counter[str] = field(default_factory=Counter)
@@ -122,9 +123,7 @@ def scored(segments: Sequence[Segment], scores: Sequence[float], **more: Any) ->
 
 
 def by_system(group: Group) -> Group:
-    """Return the group judged by the mean human score per system; the segment scores are kept in
-    `each`.
-    """
+    """Return the group judged by mean human scores of systems; `each` keeps the segments'."""
     sums: dict[str, list[float]] = {}
     for segment, score in zip(
         group.segments, () if group.scores is None else group.scores, strict=True
@@ -148,9 +147,7 @@ def merge_groups(groups: Mapping[str, Group]) -> Group:
 
 
 def find_suspicious(human: str, groups: Mapping[str, Group]) -> list[str]:
-    """Return warnings about a human column that is constant or equals a model's own score up to
-    scale.
-    """
+    """Return warnings on a human column that is constant or a model's score up to scale."""
     warnings: list[str] = []
     for name, group in groups.items():
         if group.scores is None or len(group.scores) < 2:

@@ -46,9 +46,7 @@ class TextFile:
     """
 
     def __init__(self, path: StrPath, *, errors: str = "strict") -> None:
-        """Nothing is read yet. `errors="surrogateescape"` leaves bytes that are not UTF-8 to
-        `check_text`.
-        """
+        """Read nothing yet; "surrogateescape" leaves bad bytes to `check_text`."""
         self.path, self._errors = os.fspath(path), errors
         self._kept: list[str] | None = None
         self._count: int | None = None
@@ -118,9 +116,7 @@ def is_there(path: StrPath, *, folder: bool = False) -> bool:
 
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
-    """Open the uncompressed bytes of a file or of standard input; OS and compression errors become
-    `Unreadable`.
-    """
+    """Open uncompressed bytes of a file or standard input; failures become `Unreadable`."""
     name = shown(path)
     try:
         if name == "standard input":
@@ -171,9 +167,7 @@ def _decode_lines(path: str, errors: str) -> Iterator[str]:
 
 
 def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
-    """Return the first line without its byte order mark; raises for data that are clearly not UTF-8
-    text.
-    """
+    """Return the first line without its byte order mark; raise if clearly not UTF-8."""
     if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(first[:200]):
         raise Unreadable(
             f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"
@@ -189,9 +183,7 @@ def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
 
 
 def _looks_like_utf16(sample: bytes) -> bool:
-    """Return whether most bytes at even or at odd positions are NUL: UTF-16 of western text without
-    a mark.
-    """
+    """Return whether most even or odd bytes are NUL: western UTF-16 without a mark."""
     half = len(sample) // 2
     fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
     return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
@@ -203,8 +195,7 @@ def _decode_line(raw: bytes, name: str, number: int, errors: str) -> str:
     except UnicodeDecodeError as error:
         raise Unreadable(
             f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position "
-            f"{error.start + 1} of the line "
-            "(a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
+            f"{error.start + 1} of the line (a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
         ) from None
 
 

@@ -100,8 +100,7 @@ def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
     ):
         raise Misaligned(
             f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, "
-            f"one per hypothesis: "
-            "list(zip(*references))"
+            "one per hypothesis: list(zip(*references))"
         )
     empty = next((index for index, row in enumerate(lists) if not row), None)
     if empty is not None:

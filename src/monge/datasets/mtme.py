@@ -46,9 +46,7 @@ class EvalSet:
         return tuple(names) if reference == ALL else (reference,) if reference else tuple(names[:1])
 
     def segments(self, system: str, references: Sequence[str]) -> list[Segment]:
-        """Return a system's output for every source, with the named references; ids are line
-        numbers.
-        """
+        """Return a system's output per source with the named references, by line number."""
         columns = [self.references[name] for name in references]
         return [
             Segment(
@@ -58,9 +56,7 @@ class EvalSet:
         ]
 
     def systems(self, references: Sequence[str], *, humans: bool) -> list[str]:
-        """Return the systems to judge; references count as systems only if asked for, and never
-        those in use.
-        """
+        """Return the systems to judge; references only if asked, never those in use."""
         return [
             system
             for system in sorted(self.outputs)
@@ -69,17 +65,14 @@ class EvalSet:
 
 
 def find_test_set(directory: Path, name: str) -> Path:
-    """Return the directory of a test set: the one given, or the one in it with this name, or the
-    only one in it.
-    """
+    """Return the directory of a test set: this one, the one so named in it, or the only one."""
     if (directory / "human-scores").is_dir() or (directory / "system-outputs").is_dir():
         return directory
     names = sorted(outputs.parent.name for outputs in directory.glob("*/system-outputs"))
     if not names:
         raise Unreadable(
             f"{directory}: no test set of mt-metrics-eval (sources, references, system-outputs, "
-            f"human-scores), nor "
-            "directories of such"
+            "human-scores), nor directories of such"
         )
     if name and name not in names:
         raise UnknownName("test set", name, names)
@@ -138,9 +131,7 @@ def _read_aligned(path: Path, count: int) -> list[str]:
 
 
 def read_scores(path: Path) -> dict[str, list[float | None]]:
-    """Read a score file: lines of system, blanks and score, in the order of each system's
-    segments.
-    """
+    """Read a score file: system, blanks and score per line, in order of segments."""
     scores: dict[str, list[float | None]] = {}
     for number, line in enumerate(TextFile(path), 1):
         system, score = ("", *line.rsplit(None, 1))[-2:]
@@ -211,9 +202,7 @@ def _read_human_scores(
     texts: EvalSet,
     systems: Sequence[str],
 ) -> Scores | None:
-    """Read the human scores of systems, one per segment or one per system; None where there is no
-    file.
-    """
+    """Read human scores of systems, per segment or system; None if there is no file."""
     path = score_files.get((pair, human, level))
     if path is None:
         return None
@@ -253,9 +242,7 @@ def _system_group(
     system_scores: Scores,
     excluded: Counter[str],
 ) -> Group:
-    """Return whole outputs with the scores of their systems, and of their segments where there are
-    any.
-    """
+    """Return whole outputs with scores of their systems, and of segments if any."""
     systems = {
         system: float(scores[0])
         for system, scores in system_scores.items()

@@ -45,15 +45,21 @@ def open_dataset(
 ) -> Judged:
     """Open a published data set, or a user's own table, with its human judgements.
 
-    Args: name: One of `dataset_names()`. directory: Where the published files lie, at any depth;
-        for `table` the file itself. pairs: The groups wanted (language pairs, subsets, languages,
-        topics; `*-en` works); all by default. level: `segment` or `system`. human: The human column
-        by name; by default what the data set's file says. text: `raw`, or `tokenised` where there
-        are two versions. columns: For `table`: which column plays which role, where its name does
-        not tell. switches: What else the data set's file lets one choose.
+    Args:
+        name: One of `dataset_names()`.
+        directory: Where the published files lie, at any depth; for `table` the file itself.
+        pairs: The groups wanted (language pairs, subsets, languages, topics; `*-en` works); all by
+            default.
+        level: `segment` or `system`.
+        human: The human column by name; by default what the data set's file says.
+        text: `raw`, or `tokenised` where there are two versions.
+        columns: For `table`: which column plays which role, where its name does not tell.
+        switches: What else the data set's file lets one choose.
 
-    Raises: UnknownName: for a data set, human column, level, text version, switch or group there is
-        not. Unreadable: if the published files are not there, or cannot be read.
+    Raises:
+        UnknownName: for a data set, human column, level, text version, switch or group there is
+            not.
+        Unreadable: if the published files are not there, or cannot be read.
     """
     dataset = describe(name)
     _check_choice(dataset, "level", level, dataset.levels)
@@ -131,9 +137,7 @@ def _make_judged(
 
 
 def _read_human_range(dataset: Dataset, human: str, text: str) -> tuple[float, float]:
-    """Return the ends of the scale of a human column: the user's `human_range`, the data set's, or
-    0 and 1.
-    """
+    """Return the scale of a human column: the user's, the data set's, or 0 to 1."""
     if not text:
         low, high = dataset.humans.get(human, {}).get("range", (0, 1))
         return float(low), float(high)
@@ -168,9 +172,7 @@ def _prepare_texts(
 
 
 def _is_english(dataset: Dataset, name: str) -> bool:
-    """Return whether a group's hypotheses are English: by its target language, or by its
-    language.
-    """
+    """Return whether a group's hypotheses are English, by target language or language."""
     if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
         return name.endswith("-en")
     return name.startswith("en") if dataset.reader == "stsb" else True

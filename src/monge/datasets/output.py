@@ -24,9 +24,7 @@ def check_writable(path: str | Path) -> None:
 
 
 def write_text(path: str | Path, text: str | Iterable[str]) -> None:
-    """Write a whole file, from a text or its pieces, atomically: a reader sees the old file or the
-    new one.
-    """
+    """Write a file atomically from a text or its pieces: readers see the old or the new."""
     pieces = [text] if isinstance(text, str) else text
     with (
         whole_file(path) as place,

@@ -45,9 +45,7 @@ class Parallel:
     def numbered(
         self, bad: Callable[[int, str], None] | None = None
     ) -> Iterator[tuple[int, Segment]]:
-        """Yield each segment with its line; `bad` gets the line and the reason of a text that is
-        not UTF-8.
-        """
+        """Yield each segment with its line; `bad` gets lines of texts that are not UTF-8."""
         width = len(self._hypotheses)
         files = [*self._hypotheses, *self._references, *([self._source] if self._source else [])]
         for number, texts in enumerate(zip(*files, strict=True), 1):
@@ -71,8 +69,7 @@ def read_parallel(
     *,
     errors: str = "strict",
 ) -> Parallel:
-    """Read the segments of line-aligned text files; ids are line numbers from 1, systems are file
-    names.
+    """Read line-aligned text files; ids are line numbers from 1, systems are file names.
 
     A directory of hypotheses stands for the files in it. Every file is read once here, so that a
     bad line or an unequal count is known before any scoring. `errors` is for `TextFile`.
@@ -118,9 +115,7 @@ def _expand_directory(path: StrPath) -> list[StrPath]:
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
-    """Return file names, or the paths as given where two files share a name; standard input is
-    `stdin`.
-    """
+    """Return file names, or paths where two files share a name; `stdin` for standard input."""
     names = [
         "stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path)
         for path in paths
@@ -172,6 +167,5 @@ def _describe_mismatch(first: TextFile, second: TextFile) -> str:
     )
     return (
         f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has "
-        f"{second.count()}: "
-        f"the first unmatched is line {line} of {longer.name}, {excerpt}"
+        f"{second.count()}: the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

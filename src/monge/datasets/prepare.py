@@ -1,6 +1,4 @@
-"""Preparing published texts as the published experiments did: entities, and Moses detokenisation of
-English.
-"""
+"""Prepare texts as published experiments did: entities, Moses detokenisation of English."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ _QUOTES = re.compile(r"['\"„“”`]+")
 
 
 def unescape(text: str) -> str:
-    """Return the text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … written as the characters they
-    stand for.
-    """
+    """Return the text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … as characters."""
     return html.unescape(text)
 
 
@@ -43,9 +39,7 @@ def detokenise(text: str) -> str:
 
 
 def _joins(word: str, before: str, marks: dict[str, int]) -> tuple[bool, bool]:
-    """Return whether a word joins the one before, and the one after; counts quotation marks on the
-    way.
-    """
+    """Return whether a word joins the previous and the next; counts quotation marks."""
     if _OPENS.fullmatch(word):
         return False, True
     if _CLOSES.fullmatch(word) or (_CLITIC.match(word) and before[-1:].isalnum()):

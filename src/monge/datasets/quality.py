@@ -20,9 +20,7 @@ _MODEL_WORDS = ("model", "logprob", "log_prob", "likelihood")
 
 
 def read_mlqe(request: DatasetRequest) -> DatasetReading:
-    """Read one split of MLQE-PE, grouped by language pair; hypotheses are compared with their
-    source.
-    """
+    """Read one split of MLQE-PE by language pair; hypotheses are judged against the source."""
     split = str(request.switches["split"])
     paths: dict[str, Path] = {}
     splits: set[str] = set()
@@ -122,9 +120,7 @@ def read_table_judged(
 
 
 def _find_model_column(names: dict[str, object], human: str) -> str | None:
-    """Return the column whose name says that it holds the model's own scores; the human column goes
-    first.
-    """
+    """Return the column named as the model's own scores; the human column has priority."""
     candidates = [name for name in names if any(word in name.lower() for word in _MODEL_WORDS)]
     return human if human in candidates else next(iter(candidates), None)
 

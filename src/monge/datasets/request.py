@@ -47,9 +47,7 @@ class DatasetRequest:
         return list(self.files.match(self.dataset.files[role], self.dataset.year))
 
     def missing(self, *roles: str) -> Unreadable:
-        """Return the error for roles without a file: the data set, the names looked for, and where
-        to see more.
-        """
+        """Return the error for roles without a file: the names sought, where to see more."""
         dataset, folder = self.dataset, self.files.directory
         names = " or ".join(name for role in roles for name in dataset.files[role])
         of_year = "" if dataset.year is None else f" of 20{dataset.year:02d}"
@@ -65,16 +63,12 @@ class DatasetRequest:
         )
 
     def select(self, available: Iterable[str]) -> list[str]:
-        """Return the requested ones of the available groups (`*-en` works), all by default; raises
-        for unknown ones.
-        """
+        """Return the requested groups (`*-en` works), all by default; raise if unknown."""
         return matching(self.group_names, available, f"{self.dataset.name} {self.dataset.groups}")
 
 
 def matching(patterns: Iterable[str] | None, available: Iterable[str], kind: str) -> list[str]:
-    """Return the available names that fit a name or pattern, all by default; raises for one that
-    fits none.
-    """
+    """Return the available names that fit a pattern, all by default; raise if none fits."""
     names = list(dict.fromkeys(available))
     if patterns is None:
         return names

@@ -1,5 +1,4 @@
-"""Rows of a table by column name, with their line numbers: TSV, CSV, JSON, Parquet, Arrow, space
-separated.
+"""Rows of a table by column name, with line numbers: TSV, CSV, JSON, Parquet, Arrow, spaces.
 
 TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines
 inside them. The separator of a CSV or TSV is the one of its name if that splits the header, else
@@ -47,9 +46,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 class Row(NamedTuple):
-    """One row: where it stands (1-based line; row for Parquet and Arrow) and its fields by column
-    name.
-    """
+    """One row: its 1-based line (row in Parquet and Arrow) and its fields by column name."""
 
     line: int
     fields: dict[str, Any]
@@ -70,12 +67,15 @@ class Rows:
     ) -> None:
         """Nothing is read yet.
 
-        Args: path: The file; `-` is standard input and needs a `format`. format: One of `FORMATS`;
-            by default what the file's name says. columns: Names for a file without a header line.
+        Args:
+            path: The file; `-` is standard input and needs a `format`.
+            format: One of `FORMATS`; by default what the file's name says.
+            columns: Names for a file without a header line.
             surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore
-            them. skip: Leading lines that are no rows, where `columns` replace a faulty header.
+                them.
+            skip: Leading lines that are no rows, where `columns` replace a faulty header.
             bad: Called with the line and the reason for a row that cannot be read; without it, such
-            a row is an error.
+                a row is an error.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)
@@ -152,9 +152,7 @@ class Rows:
         return row.fields[column]
 
     def number(self, row: Row, column: str) -> float:
-        """Return a column as a finite number; a decimal comma is allowed where semicolons separate
-        the fields.
-        """
+        """Return a column as a finite number; a decimal comma is fine between semicolons."""
         value = self.field(row, column)
         comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip())
         try:
@@ -189,9 +187,7 @@ class Rows:
 
     @cached_property
     def _items(self) -> list[Row] | None:
-        """The rows of a JSON file: a list of objects, or lists by name; None where it is JSON Lines
-        after all.
-        """
+        """The rows of a JSON file: objects, or lists by name; None for JSON Lines."""
         lines = list(self._file)
         if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
             self.format = "jsonl"
@@ -429,9 +425,7 @@ def _read_parquet(path: str) -> Iterator[Row]:
 
 
 def _batch_rows(batch: Any) -> list[Any]:
-    """Return the rows of a batch as dictionaries; a row that is not UTF-8 becomes the reason as a
-    string.
-    """
+    """Return a batch's rows as dictionaries; a row that is not UTF-8 as the reason."""
     try:
         return list(batch.to_pylist())
     except UnicodeDecodeError as error:

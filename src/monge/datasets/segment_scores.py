@@ -26,16 +26,13 @@ _DIRECTIONS = {"higher": True, "lower": False}
 _SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
 """Suffixes of text files; `uedin.4955` and `uedin.4723` are two systems."""
 _COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+]?\d+\.?\d*(?:e[-+]?\d+)?)")
-"""The output of `comet-score`: one line per segment, counted from 0, and one per system, which is
-ignored.
-"""
+"""The output of `comet-score`: one line per segment from 0, and one per system (ignored)."""
 _NONE = ("", "none", "nan", "null")
 
 
 @dataclass(frozen=True)
 class GivenScores:
-    """Named scores of segments in a file; `{group}` in the path stands for the group, with one file
-    per group.
+    """Named scores of segments in a file; `{group}` in the path means one file per group.
 
     `partial`: people rarely judge everything, so segments may have no score; it is NaN.
     """
@@ -48,8 +45,10 @@ class GivenScores:
     def of(self, groups: Groups) -> tuple[dict[str, Array], str]:
         """Return the scores [n] of every group's segments, and a digest of them.
 
-        Raises: Misaligned: if a segment has no score (where scores are partial: none has), or
-            several could be meant. Unreadable: if the file is no file of scores.
+        Raises:
+            Misaligned: if a segment has no score (where scores are partial: none has), or several
+                could be meant.
+            Unreadable: if the file is no file of scores.
         """
         if GROUP in self.path:
             files = {name: self.path.replace(GROUP, name) for name in groups}
@@ -114,9 +113,7 @@ class _Entry:
 def align_scores(
     path: str, name: str, groups: Groups, *, partial: bool = False
 ) -> dict[str, Array]:
-    """Read the scores of a file and align them with the segments, by group; NaN where a score may
-    be absent.
-    """
+    """Read a file's scores and align them with the segments by group; NaN if absent."""
     entries = list(_number_entries(_read_entries(path, name)))
     segments = [(group, row) for group, rows in groups.items() for row in rows]
     file = f"{name} ({shown(path)})"
@@ -146,8 +143,8 @@ def _read_entries(path: str, name: str) -> Iterator[_Entry]:
     if not column:
         raise Unreadable(
             f"{rows.name}: no column 'score' or {name!r} (columns: {', '.join(names)}); expected "
-            f"columns score and, "
-            "to tell segments apart, system and id, or lines SCORE or SYSTEM, tab, SCORE"
+            "columns score and, to tell segments apart, system and id, or lines SCORE or SYSTEM, "
+            "tab, SCORE"
         )
     for row in rows:
         if (
@@ -222,8 +219,7 @@ def _scores_in_order(
     if len({group for group, _ in systems}) > 1 or turns > len(set(systems)):
         raise Misaligned(
             f"{file}: one number a line does not tell which group or system it is of; give columns "
-            f"system, id and "
-            "score (group too where there are several), or lines SYSTEM, tab, SCORE"
+            "system, id and score (group too where there are several), or lines SYSTEM, tab, SCORE"
         )
     if len(entries) != len(segments):
         raise Misaligned(
@@ -277,8 +273,8 @@ def _scores_by_key(
     if missing and (zero or not partial or len(missing) == len(segments)):
         raise Misaligned(
             f"{file} has {len(values)} scores, {len(segments) - len(missing)} of them for the "
-            f"{len(segments)} "
-            f"segments; the first without one: {_describe_segment(*segments[missing[0]])}{zero}"
+            f"{len(segments)} segments; the first without one: "
+            f"{_describe_segment(*segments[missing[0]])}{zero}"
         )
     return np.array([values.get(segment_key, np.nan) for segment_key in keys], dtype=np.float64)
 
@@ -305,9 +301,7 @@ def _describe_key(name: str, value: str) -> str:
 def _match_system_names(
     file: str, entries: Sequence[_Entry], own_names: set[str]
 ) -> dict[str, str] | None:
-    """Map segment systems to those of the file, ignoring text suffixes; None: one system on each
-    side.
-    """
+    """Map systems to those of the file without text suffixes; None: one on each side."""
     file_names = {entry.keys.get("system", "") for entry in entries}
     stems = {_SUFFIX.sub("", name): name for name in file_names}
     matched = {

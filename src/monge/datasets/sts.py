@@ -70,9 +70,7 @@ def _collect_scored(pairs: Iterable[tuple[Row, Rows, str]], reading: DatasetRead
 
 
 def read_benchmark(request: DatasetRequest) -> DatasetReading:
-    """Read the STS benchmark: English, and translations by language (`de`, `de.aws`, `en.multi-mt`
-    …).
-    """
+    """Read the STS benchmark: English, and translations by language (`de`, `de.aws` …)."""
     split = _check_split(request, ("train", "dev", "test"))
     rows_by_language = {
         **_find_original(request, split),

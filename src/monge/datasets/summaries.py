@@ -1,6 +1,4 @@
-"""Summaries, data-to-text and captions with several references: TAC, SummEval,
-BAGEL/SFHOTEL/SFREST, Flickr8k.
-"""
+"""Summaries, data-to-text, captions: TAC, SummEval, BAGEL, SFHOTEL, SFREST, Flickr8k."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ from monge.types import Segment
 
 
 def read_tac(request: DatasetRequest) -> DatasetReading:
-    """Read a TAC year by topic; sentences are joined with a space, peers with letters are human
-    references.
-    """
+    """Read a TAC year by topic; sentences joined by spaces, lettered peers are references."""
     path = request.first_path("topics")
     topics, reading = _read_json(path), DatasetReading()
     for topic in request.select(sorted(topics)):
@@ -99,9 +95,7 @@ def read_summeval(request: DatasetRequest) -> DatasetReading:
 
 
 def read_generated(request: DatasetRequest) -> DatasetReading:
-    """Read BAGEL, SFHOTEL or SFREST: one line per output; repeated references are kept once by
-    default.
-    """
+    """Read BAGEL, SFHOTEL or SFREST, a line per output; references once by default."""
     rows, reading = Rows(request.first_path("outputs"), "jsonl"), DatasetReading()
     segments: list[Segment] = []
     scores: list[float] = []
@@ -123,9 +117,7 @@ def read_generated(request: DatasetRequest) -> DatasetReading:
 
 
 def read_captions(request: DatasetRequest) -> DatasetReading:
-    """Read Flickr8k: expert scores of captions with five references, from the original files or the
-    joined JSON.
-    """
+    """Read Flickr8k: expert scores of captions, from the original files or joined JSON."""
     if request.match("experts") and request.match("captions"):
         return _read_experts(request)
     reading, pairs = DatasetReading(), _read_json(request.first_path("joined"))

@@ -1,6 +1,4 @@
-"""A plain table as segments: columns hypothesis, reference (or references), source, system, id, by
-name.
-"""
+"""Read a table as segments, by the columns hypothesis, reference, source, system, id."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class Table:
 
     @cached_property
     def systems(self) -> dict[str, int]:
-        """The number of rows per system, in order of first appearance; raises for two rows with one
-        id.
-        """
+        """The number of rows per system, in order; raises for two rows with one id."""
         counts: Counter[str] = Counter()
         keys = array("q")
         for segment in self:
@@ -67,9 +63,8 @@ class Table:
                 of = f" of system {segment.system}" if segment.system else ""
                 raise Unreadable(
                     f"{self.rows.where(row, self.columns.get('id'))}: id {segment.id!r}{of} stands "
-                    f"in line {line} "
-                    "already; a system needs an id of its own for every row (rows without an id "
-                    "column are numbered)"
+                    f"in line {line} already; a system needs an id of its own for every row (rows "
+                    "without an id column are numbered)"
                 )
 
     @property
@@ -91,8 +86,7 @@ class Table:
     def numbered(
         self, bad: Callable[[int, str], None] | None = None, counts: Counter[str] | None = None
     ) -> Iterator[tuple[Row, Segment]]:
-        """Yield each segment with its row; the default id is the number of the segment within its
-        system.
+        """Yield each segment with its row; the default id is its number within its system.
 
         `bad` is called with the line and the reason for a row that makes no segment; without it,
         such a row is an error. `counts` holds the segments of each system so far, where the table
@@ -141,9 +135,7 @@ class Table:
         )
 
     def _references(self, row: Row) -> tuple[str, ...]:
-        """Return the references of a row: one column with a text or a list, or several columns,
-        empty ones ignored.
-        """
+        """Return a row's references: from one column (text or list) or several."""
         rows, names = self.rows, self.columns.names["reference"]
         if len(names) == 1:
             value, location = rows.field(row, names[0]), rows.where(row, names[0])
@@ -158,9 +150,7 @@ class Table:
         )
 
     def _choose_against(self, against: Against | None) -> Against:
-        """Choose references or source to compare with: as asked, else references if any; raises
-        where missing.
-        """
+        """Choose references or source: as asked, else references; raise if missing."""
         if not self.columns.get("hypothesis"):
             raise self.missing("hypothesis")
         if against is None:
@@ -200,18 +190,21 @@ def read_table(
     against: Against | None = None,
     columns: Given | None = None,
 ) -> Table:
-    """Read the segments of a table: .tsv, .csv, .jsonl, .json (also .gz or .xz), .parquet, .arrow,
-    or a saved dataset.
+    """Read a table's segments: .tsv, .csv, .jsonl, .json (.gz, .xz), .parquet, .arrow, saved.
 
     Every row is read once here, so that a bad one is known before any scoring.
 
-    Args: path: The file; `-` is standard input and needs a `format`. format: `tsv`, `csv`, `jsonl`,
-        `json`, `parquet` or `arrow`; by default what the file's name says. against: What the
-        hypotheses meet; by default references if there are any, else the source. columns: Which
-        column is the hypothesis, reference, source, system or id, where its name does not tell.
+    Args:
+        path: The file; `-` is standard input and needs a `format`.
+        format: `tsv`, `csv`, `jsonl`, `json`, `parquet` or `arrow`; by default what the file's name
+            says.
+        against: What the hypotheses meet; by default references if there are any, else the source.
+        columns: Which column is the hypothesis, reference, source, system or id, where its name
+            does not tell.
 
-    Raises: Unreadable: for a missing column, a row that is too short or long, or a field that is no
-        text.
+    Raises:
+        Unreadable: for a missing column, a row that is too short or long, or a field that is no
+            text.
     """
     table = Table(Rows(path, format), against, columns)
     _ = table.systems
@@ -219,9 +212,7 @@ def read_table(
 
 
 def _unwrap(value: Any, location: str) -> Any:
-    """Return the single item of a (nested) list; generation runs write their output as a list of
-    one.
-    """
+    """Return the only item of a (nested) list, which generation runs write."""
     while isinstance(value, list):
         if len(value) != 1:
             raise Unreadable(

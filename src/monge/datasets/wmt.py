@@ -1,6 +1,4 @@
-"""WMT metrics tasks: direct assessment of segments and systems, relative rankings, campaign
-files.
-"""
+"""WMT metrics tasks: direct assessment, relative rankings, campaign files."""
 
 from __future__ import annotations
 
@@ -105,9 +103,7 @@ def _collect_segments(
     pair: str,
     judgements: list[Judgement],
 ) -> Group:
-    """Return the group of a pair: each judgement with its texts; judgements without an output are
-    excluded.
-    """
+    """Return a pair's judgements with their texts; those without an output are excluded."""
     segments, scores, counts = [], [], []
     missing = MissingOutputs(request, pair)
     for judgement in judgements:
@@ -126,9 +122,7 @@ def _collect_segments(
 
 
 class MissingOutputs:
-    """Judged outputs that the raw archive lacks: taken from the tokenised one or left out, with a
-    warning.
-    """
+    """Judged outputs that the raw archive lacks: from the tokenised one, or left out."""
 
     def __init__(self, request: DatasetRequest, pair: str) -> None:
         """Search for nothing yet."""
@@ -139,9 +133,7 @@ class MissingOutputs:
         self._other: WmtTexts | None = None
 
     def find_segment(self, judgement: Judgement) -> Segment | None:
-        """Return the segment from the tokenised archive, entities unescaped; None where missing or
-        not allowed.
-        """
+        """Return the unescaped tokenised segment; None if absent or not allowed."""
         segment = self._find_tokenised(judgement) if self._may_fill() else None
         counts, system = (
             self.filled if segment else self.left_out,
@@ -151,9 +143,7 @@ class MissingOutputs:
         return map_texts(segment, unescape) if segment else None
 
     def warnings(self) -> list[str]:
-        """Return warnings about outputs from the tokenised archive and about judgements left
-        out.
-        """
+        """Return warnings on tokenised outputs and on judgements left out."""
         return [
             f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, "
             f"lowercased texts"
@@ -179,9 +169,7 @@ class MissingOutputs:
 
 
 def _read_system_level(request: DatasetRequest) -> DatasetReading:
-    """Read `da` from `DA-syslevel.csv` with whole outputs; average other campaign columns over
-    judged segments.
-    """
+    """Read `da` of `DA-syslevel.csv` for whole outputs; average other campaign columns."""
     if request.layout == "rankings":
         raise InvalidSetting(
             f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use "

@@ -1,6 +1,4 @@
-"""The files of a DA campaign, `ad-seg-scores-LP.csv`: raw and z score and number of judgements per
-segment.
-"""
+"""Files of a DA campaign, `ad-seg-scores-LP.csv`: raw and z scores, counts per segment."""
 
 from __future__ import annotations
 

@@ -93,9 +93,7 @@ def _read_rankings_file(
 
 
 def rebuild_rankings(judgements: Iterable[Judgement], segments: int) -> Iterator[Ranking]:
-    """Yield every two systems on one segment whose raw averages differ by at least `MARGIN`, the
-    better first.
-    """
+    """Yield system pairs of a segment with raw averages `MARGIN` apart, the better first."""
     on_segment: dict[int, list[tuple[str, float]]] = {}
     for judgement in judgements:
         on_segment.setdefault(judgement.number(segments), []).append(

@@ -43,9 +43,7 @@ class WmtTexts:
         return tuple(sorted(self._references))
 
     def segment(self, pair: str, system: str, number: int) -> Segment | None:
-        """Return the segment with a 1-based number of a system's output; None if there is no such
-        output.
-        """
+        """Return the segment with a 1-based number of a system; None if there is none."""
         output, source = self.output(pair, system), self.source(pair)
         if output is None:
             return None
@@ -117,9 +115,7 @@ class WmtTexts:
 
 
 def first_name(system: str, pair: str) -> str:
-    """Return the first of the names joined by "+" (equal outputs, judged once), without a trailing
-    language pair.
-    """
+    """Return the first of names joined by "+" (equal outputs), without a language pair."""
     return system.partition("+")[0].removesuffix(f".{pair}")
 
 
@@ -153,9 +149,7 @@ def _archive_root(reference: Path) -> Path:
 
 @cache
 def _text_version(reference: Path) -> str:
-    """Return `tokenised` for English without a capital A–Z, as in MoverScore's archive (it has
-    "České"), else `raw`.
-    """
+    """Return `tokenised` for English without A–Z, as in MoverScore's archive, else `raw`."""
     if not plain_name(reference).endswith(".en"):
         return "raw"
     sample = "".join(islice(TextFile(reference), _SAMPLE))

@@ -7,14 +7,15 @@ is a short sentence in them.
 
 from monge.evaluation.agreement import Resampling
 from monge.evaluation.compare import (
-    Comparison,
     aligned,
     compare,
     compare_results,
     compare_scores,
     compare_segments,
 )
-from monge.evaluation.evaluate import Agreement, Evaluation, Figure, assess, evaluate
+from monge.evaluation.comparison import Comparison
+from monge.evaluation.evaluate import assess, evaluate
+from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure
 from monge.evaluation.score_book import Run, ScoreBook
 from monge.evaluation.sensitivity import Design, Sensitivity, sensitivity
 from monge.evaluation.sweep import Curve, Sweep, sweep

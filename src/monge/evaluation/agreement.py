@@ -1,5 +1,4 @@
-"""The agreement table: how well variants agree with people, group by group and on the mean; draws,
-and tests.
+"""The agreement table: how well variants agree with people, by group and on the mean, tested.
 
 Which variants are best, and which cannot be told apart from the best? Every two variants are
 compared, two-sided, and p-values are corrected over all pairs, because the best is chosen on the
@@ -13,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import ceil
 
@@ -20,8 +20,8 @@ import numpy as np
 
 from monge.datasets import Judged
 from monge.errors import DataError, InvalidSetting
+from monge.evaluation.question import PAIRWISE, Question, question
 from monge.evaluation.score_book import VariantScores
-from monge.evaluation.task import PAIRWISE, Question, question
 from monge.stats import (
     RESAMPLES,
     SEED,
@@ -65,8 +65,7 @@ class Resampling:
             )
 
     def enough(self, systems: int) -> Resampling:
-        """Return a copy with enough resamples to test all pairs of systems; a number below the
-        default is kept.
+        """Return a copy with enough resamples for all pairs of systems, unless set lower.
 
         The least p that r resamples give is 1 / (r + 1), and Holm's correction takes it times all
         pairs: with too few no pair could ever differ. Half of alpha is left.
@@ -92,8 +91,7 @@ USUAL = Resampling()
 
 @dataclass(frozen=True)
 class Column:
-    """A group, or the mean over groups: values [m] of all variants, draws [d, r] of the first d,
-    judgements n.
+    """A group, or the mean over groups: values [m], draws [d, r] of the first d, n judgements.
 
     `question` and `scores` are those of a group, for tests that look at the scores; the mean has
     none. `groups` is how many groups were resampled for the mean, where each of them is one source
@@ -115,8 +113,7 @@ class Column:
 
 @dataclass(frozen=True)
 class AgreementTable:
-    """The columns of a statistic by group, the share of each group in the mean, and why some have
-    no value.
+    """The columns of a statistic by group, each group's share in the mean, and reasons for gaps.
 
     `seed` draws the groups where each is a single source item.
     """
@@ -132,7 +129,7 @@ class AgreementTable:
         """Which groups are left out, and why."""
         return [f"{name}: {why}; the group is left out" for name, why in self.undefined.items()]
 
-    @property
+    @cached_property
     def mean(self) -> Column:
         """The weighted mean over the groups that have a value; of one group, that group."""
         columns = list(self.columns.values())
@@ -150,9 +147,7 @@ class AgreementTable:
         return Column(values, draws, sum(column.n for column in columns))
 
     def _resampled_groups(self) -> Array:
-        """Return draws [d, r] of the mean where every group is one source item: the groups are what
-        is resampled.
-        """
+        """Return draws [d, r] of the mean by resampling groups, each being one source item."""
         columns = list(self.columns.values())
         size, resamples = columns[0].draws.shape
         if not resamples:
@@ -174,8 +169,7 @@ def agreement_table(
     seed: int = SEED,
     resampled_variants: int | None = None,
 ) -> AgreementTable:
-    """Return the agreement of every variant with people; the first `resampled_variants` (all by
-    default) are resampled.
+    """Return the agreement of variants with people; resample the first `resampled_variants`.
 
     A group on which the statistic is undefined is left out, with the reason; any other error is one
     of the study.
@@ -226,9 +220,7 @@ def _compute_value(question: Question, scores: Array, *, label: str) -> float:
 
 
 def _group_weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
-    """Return the share of each group in the mean; accuracy over pairs of systems pools the pairs of
-    all groups.
-    """
+    """Return each group's share in the mean; accuracy pools the pairs of all groups."""
     if dataset.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
         sizes = [dataset.groups[name].n * (dataset.groups[name].n - 1) / 2 for name in names]
     else:
@@ -237,9 +229,7 @@ def _group_weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Arr
 
 
 def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
-    """Return values [metrics, resamples] on bootstrap resamples of the items, the same ones for
-    every metric.
-    """
+    """Return values [metrics, resamples] on bootstrap resamples of items, shared by metrics."""
     if question.items < 2 or not scores or not resamples:
         return np.full((len(scores), resamples), np.nan)
     functions = [question.of_counts(metric_scores) for metric_scores in scores]
@@ -252,8 +242,7 @@ def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, 
 
 @dataclass(frozen=True)
 class Standing:
-    """A column of variants: the place of the best, and corrected p-values [m] of its difference
-    from each other.
+    """A column of variants: the place of the best, and corrected p-values [m] against it.
 
     p is 1 for the best itself.
     """
@@ -273,9 +262,7 @@ class Standing:
 def standing(
     column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED
 ) -> Standing:
-    """Test every variant of a column against the best; `higher`: whether higher values are
-    better.
-    """
+    """Test every variant of a column against the best; `higher`: higher values are better."""
     test = choose_test(test_name, column.question)
     best = int(np.argmax(column.values if higher else -column.values))
     if test == BOOTSTRAP:
@@ -291,9 +278,7 @@ def standing(
 
 
 def choose_test(test_name: str, question: Question | None) -> str:
-    """Return the test for a group, or for the mean; raise if the requested test does not fit the
-    judgements.
-    """
+    """Return the test for a group or the mean; raise if the requested one does not fit."""
     if test_name != AUTO and test_name not in TESTS:
         raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {test_name!r}")
     if question is None or test_name in (AUTO, "bootstrap"):

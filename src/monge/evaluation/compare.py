@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +13,10 @@ from monge import api
 from monge.datasets.segment_scores import GivenScores
 from monge.errors import InvalidSetting, Misaligned, UsageError
 from monge.evaluation.agreement import AUTO, USUAL, Resampling
+from monge.evaluation.comparison import Comparison, Standings, SystemScore, Versus
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, scores_by_system
-from monge.evaluation.notebook import StudyResult
 from monge.evaluation.score_book import QUIET, Run
 from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
-from monge.render.cells import DASH, decimals, number, p_value, short_names, span, supported_digits
 from monge.stats import (
     Interval,
     OfSums,
@@ -31,265 +29,9 @@ from monge.stats import (
     resampled_scores,
 )
 from monge.types import Array, Result, Segment
-from monge.types.table import Cell, Sheet, Span
 
 TESTS = ("bootstrap", "permutation")
-DOTS = "filled dot: the difference is more than chance; hollow dot: it may be chance"
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
-
-
-@dataclass(frozen=True, slots=True)
-class SystemScore:
-    """A system's score with its interval; `cluster` 1 holds the best and those that cannot be told
-    apart from it.
-    """
-
-    system: str
-    score: float
-    low: float
-    high: float
-    cluster: int
-
-
-@dataclass(frozen=True, slots=True)
-class Versus:
-    """Two systems: first - second with its interval, two-sided p-values of both tests, plain and
-    corrected by Holm.
-    """
-
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    bootstrap: float
-    bootstrap_holm: float
-    permutation: float
-    permutation_holm: float
-
-
-@dataclass(frozen=True)
-class Standings:
-    """All systems by one metric; `of` says what is compared: the mean of segments, or a corpus
-    score.
-    """
-
-    metric: str
-    label: str
-    signature: str
-    higher_is_better: bool
-    n: int
-    of: str
-    systems: tuple[SystemScore, ...]
-    pairs: tuple[Versus, ...]
-
-    @property
-    def ranked(self) -> list[int]:
-        """The places of the systems, the best first."""
-        sign = -1 if self.higher_is_better else 1
-        return sorted(range(len(self.systems)), key=lambda k: sign * self.systems[k].score)
-
-    def cell(self, index: int) -> Cell:
-        """Return a system's score as tables show it; best is one that no other shares the first
-        cluster with.
-        """
-        system_score, pick = self.systems[index], max if self.higher_is_better else min
-        best = system_score.score == pick(system.score for system in self.systems)
-        alone = sum(system.cluster == 1 for system in self.systems) == 1
-        mark = "best" if best and alone else "tied" * (system_score.cluster == 1)
-        digits = self.digits
-        short = (
-            decimals(system_score.score, digits),
-            span(system_score.low, system_score.high, digits),
-        )
-        return Cell(
-            number(system_score.score),
-            span(system_score.low, system_score.high, 4),
-            mark,
-            None,
-            *short,
-        )
-
-    @property
-    def digits(self) -> int:
-        """The decimals that the intervals of the systems support."""
-        return supported_digits((system.low, system.high) for system in self.systems)
-
-    def difference_cell(self, pair: Versus) -> Cell:
-        """Return the difference of two systems."""
-        return Cell(
-            number(pair.difference), short=decimals(pair.difference, self.difference_digits)
-        )
-
-    @property
-    def difference_digits(self) -> int:
-        """The decimals that the intervals of all differences support."""
-        return supported_digits((pair.low, pair.high) for pair in self.pairs)
-
-    def name_cell(self, system: str) -> Cell:
-        """Return the name of a system, which people read without the ending of a file."""
-        return Cell(
-            system, short=short_names(system_score.system for system_score in self.systems)[system]
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        return {
-            **{
-                name: getattr(self, name)
-                for name in ("metric", "signature", "higher_is_better", "n", "of")
-            },
-            **({"label": self.label} if self.label != self.metric else {}),
-            "systems": [asdict(system) for system in self.systems],
-            "pairs": [
-                {
-                    **{
-                        name: getattr(pair, name)
-                        for name in ("first", "second", "difference", "low", "high")
-                    },
-                    "bootstrap": {"p": pair.bootstrap, "holm": pair.bootstrap_holm},
-                    "permutation": {"p": pair.permutation, "holm": pair.permutation_holm},
-                }
-                for pair in self.pairs
-            ],
-        }
-
-
-@dataclass(frozen=True)
-class Comparison(StudyResult):
-    """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at
-    its `alpha`.
-    """
-
-    standings: tuple[Standings, ...]
-    resampling: Resampling
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        how = {
-            name: getattr(self.resampling, name)
-            for name in ("seed", "resamples", "confidence", "alpha", "test")
-        }
-        return {
-            "results": [standings.to_dict() for standings in self.standings],
-            "study": {**how, "correction": "Holm"},
-        }
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield one row per metric and system: score, interval, cluster."""
-        for standings in self.standings:
-            yield from (
-                {"metric": standings.label, **asdict(system)} for system in standings.systems
-            )
-
-    def sheets(self) -> list[Sheet]:
-        """Return a table of all systems, and per metric a table of all pairs of systems."""
-        return [
-            self._systems_sheet(),
-            *(self._pairs_sheet(standings) for standings in self.standings),
-        ]
-
-    def better(self, standings: Standings, pair: Versus) -> str:
-        """Return the system that is better by the test at its level, or nothing where the two
-        cannot be told apart.
-        """
-        p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
-        if p > self.resampling.alpha:
-            return ""
-        return pair.first if (pair.difference > 0) == standings.higher_is_better else pair.second
-
-    @property
-    def verdict(self) -> list[str]:
-        """Which systems are best, and which cannot be told apart, in plain words."""
-        from monge.evaluation.verdict import verdict
-
-        return verdict(self)
-
-    @property
-    def told(self) -> list[str]:
-        """The verdict with the short names of systems that tables show."""
-        from monge.evaluation.verdict import verdict
-
-        return verdict(self, short_names(system.system for system in self.standings[0].systems))
-
-    def p_shown(self, value: float, *, plain: float) -> str:
-        """Return a p-value as people read it; `plain` is what was corrected, a bound where draws
-        cannot give less.
-        """
-        least = 1 / (self.resampling.resamples + 1)
-        return p_value(value, bound=plain <= least * (1 + 1e-9))
-
-    def p_cells(self, pair: Versus) -> list[Cell]:
-        """Return the p-values of both tests, each plain and corrected."""
-        tested = (pair.bootstrap, pair.bootstrap_holm), (pair.permutation, pair.permutation_holm)
-        return [
-            Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both
-        ]
-
-    def _systems_sheet(self) -> Sheet:
-        head = ["system"]
-        for standings in self.standings:
-            head += [
-                f"{standings.label} {'↑' if standings.higher_is_better else '↓'}",
-                "interval",
-                "cluster",
-            ]
-        rows = []
-        for k in self.standings[0].ranked:
-            row = [self.standings[0].name_cell(self.standings[0].systems[k].system)]
-            for standings in self.standings:
-                system_score = standings.systems[k]
-                interval = Cell(
-                    "", span=Span(system_score.low, system_score.score, system_score.high)
-                )
-                row += [standings.cell(k), interval, Cell(str(system_score.cluster))]
-            rows.append(tuple(row))
-        measured = "; ".join(
-            f"{standings.label}: {standings.of}, n = {standings.n}" for standings in self.standings
-        )
-        test = (
-            f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > "
-            f"{self.resampling.alpha:g}"
-        )
-        return Sheet(
-            f"{len(rows)} systems",
-            tuple(head),
-            tuple(rows),
-            (measured, self.resampling.note),
-            tuple(standings.signature for standings in self.standings),
-            tied=f"among those that cannot be told apart from the best ({test})",
-            said=tuple(self.told),
-        )
-
-    def _pairs_sheet(self, standings: Standings) -> Sheet:
-        rows = []
-        for pair in standings.pairs:
-            better = self.better(standings, pair)
-            names = [
-                standings.name_cell(name) if name else Cell(DASH)
-                for name in (pair.first, pair.second, better)
-            ]
-            interval = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
-            rows.append((*names, standings.difference_cell(pair), interval, *self.p_cells(pair)))
-        head = (
-            "first",
-            "second",
-            "better",
-            "difference",
-            "interval",
-            "p bootstrap",
-            "Holm",
-            "p permutation",
-            "Holm",
-        )
-        return Sheet(
-            f"{standings.label}: every two systems",
-            head,
-            tuple(rows),
-            words=3,
-            zero=True,
-            dots=DOTS,
-        )
 
 
 def compare(
@@ -304,12 +46,16 @@ def compare(
 ) -> Comparison:
     """Compare the outputs of systems for the same items.
 
-    Args: systems: Name of a system -> its hypotheses, all for the same items. references: One text
-        or a list of texts an item; without them the sources stand in their place. metrics: NAME,
-        NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric. sources: Source texts. setup:
-        Settings, language and model that all metrics share. resampling: Resamples, confidence,
-        alpha, seed, and the test whose p-values make the clusters: bootstrap or
-            permutation (auto: permutation below 30 segments, exact where there are few).
+    Args:
+        systems: Name of a system -> its hypotheses, all for the same items.
+        references: One text or a list of texts an item; without them the sources stand in their
+            place.
+        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
+        sources: Source texts.
+        setup: Settings, language and model that all metrics share.
+        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the
+            clusters: bootstrap or permutation (auto: permutation below 30 segments, exact where
+            there are few).
         run: The cache, and whom to tell.
     """
     if not isinstance(systems, Mapping):
@@ -361,9 +107,7 @@ def compare_segments(
 def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
-    """Compare systems by the results of `score_segments` on `aligned` segments; `metrics` are
-    (name, label) pairs.
-    """
+    """Compare systems by results on `aligned` segments; `metrics` are (name, label) pairs."""
     resampling = replace(resampling, test=_choose_test(resampling, results[0].n)).enough(
         len(results) // len(metrics)
     )
@@ -393,9 +137,7 @@ def _rank_by_given_scores(
 
 
 FEW = 30
-"""Below so many segments the bootstrap says too often that systems differ; permutation tests hold
-for any number.
-"""
+"""Fewer segments than this are compared by permutation: the bootstrap would reject too often."""
 
 
 def _choose_test(resampling: Resampling, n: int) -> str:
@@ -408,17 +150,14 @@ def _choose_test(resampling: Resampling, n: int) -> str:
 
 
 def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """Return the segments of every system in the order of the first system; all must have the same
-    items.
-    """
+    """Return every system's segments in the order of the first; all must have the same items."""
     rows_by_system: dict[str, dict[str, Segment]] = {}
     for row in rows:
         rows_by_item = rows_by_system.setdefault(row.system, {})
         if row.id in rows_by_item:
             raise Misaligned(
                 f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what "
-                f"tells items and "
-                "systems apart: --columns id=COLUMN,system=COLUMN"
+                "tells items and systems apart: --columns id=COLUMN,system=COLUMN"
             )
         rows_by_item[row.id] = row
     if len(rows_by_system) < 2:
@@ -443,9 +182,7 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
 def _rank_systems(
     metric: tuple[str, str], results: Sequence[Result], resampling: Resampling
 ) -> Standings:
-    """Compare the systems by one metric, from scores of segments or from the counts that a corpus
-    score pools.
-    """
+    """Compare the systems by one metric, from segment scores or pooled counts."""
     names, higher = [result.system for result in results], results[0].higher_is_better
     pooled = [result.pooled for result in results if result.pooled is not None]
     if not pooled:
@@ -503,9 +240,7 @@ def compare_pooled(
     higher_is_better: bool = True,
     resampling: Resampling = USUAL,
 ) -> SystemsAndPairs:
-    """Compare corpus scores of counts [systems, segments, k]; `of` turns sums of counts [..., k]
-    into scores.
-    """
+    """Compare corpus scores of counts [systems, segments, k]; `of` maps sums to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = (
         pooled_tests(counts, of, method="bootstrap", **how),
@@ -528,9 +263,7 @@ def _combine_intervals(
     higher_is_better: bool,
     resampling: Resampling,
 ) -> SystemsAndPairs:
-    """Combine intervals (of all systems, then of all pairs) and tests into scores of systems and
-    pairs.
-    """
+    """Combine intervals (of systems, then of pairs) and tests into scores and pairs."""
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
     rows, gaps = intervals[: len(names)], intervals[len(names) :]

@@ -1,6 +1,4 @@
-"""Scores that come from a file instead of a metric of ours: they take part in tables and tests as a
-metric does.
-"""
+"""Scores from a file instead of one of our metrics; tables and tests treat them alike."""
 
 from __future__ import annotations
 
@@ -43,16 +41,12 @@ def check_distinct_names(score_files: Sequence[GivenScores], labels: Sequence[st
 
 
 def signature_of(given_scores: GivenScores, digest: str) -> Signature:
-    """Return `scores:NAME#DIGEST`: the digest is that of the scores that were used, each with its
-    system and id.
-    """
+    """Return `scores:NAME#DIGEST`, the digest of the used scores with system and id."""
     return Signature((("scores", f"{quoted(given_scores.name)}#{digest}"),))
 
 
 def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
-    """Return the scores of a file on every group of a data set; a system's is the mean of its
-    segments'.
-    """
+    """Return a file's scores on every group of a data set; systems get segment means."""
     groups = {name: group.segments for name, group in dataset.groups.items()}
     scores, digest = given_scores.of(groups)
     signature = signature_of(given_scores, digest)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from monge.evaluation.agreement import MEAN, Resampling
-from monge.evaluation.compare import TESTS, Comparison, Standings, SystemScore, Versus
-from monge.evaluation.evaluate import Agreement, Evaluation, Figure, MetricOrder
+from monge.evaluation.compare import TESTS
+from monge.evaluation.comparison import Comparison, Standings, SystemScore, Versus
+from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure, MetricOrder
 
 
 def comparison_of(data: Mapping[str, Any]) -> Comparison:

@@ -1,5 +1,4 @@
-"""The score book: scores of variants on judged texts, from one encoding pass, computed once and
-shared.
+"""The score book: scores of variants on judged texts, from one pass, computed once, shared.
 
 Statistics (idf, means) are fitted per group, except where groups are topics with a few references
 each: there the whole data set is the corpus. At segment level the judged outputs of a group are one
@@ -31,9 +30,7 @@ Rows = tuple[Segment, ...]
 RemoteScorer = Callable[
     [Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]
 ]
-"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of
-each finished pass.
-"""
+"""Scores passes (metrics, rows, corpora) elsewhere; yields finished passes' numbers and results."""
 TOPICS = ("topic",)
 """Kinds of groups that have too few texts to fit statistics from."""
 
@@ -162,9 +159,7 @@ class ScoreBook:
     def scores(
         self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
     ) -> list[VariantScores]:
-        """Score the data set by every variant; `corpora` are idf corpora by the name that variants
-        give them.
-        """
+        """Score the data set by every variant; `corpora` are idf corpora by name."""
         by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
         parts = [
             (part, tuple(row for group_rows in part.values() for row in group_rows))
@@ -196,34 +191,27 @@ class ScoreBook:
             for spread in (False, True)
             if (variants_in_pass := [variant for variant in missing if variant.spread is spread])
         ]
+        idf_corpora = api.Corpora(files=corpora or {})
         for variants_in_pass in passes:
-            texts = _split_references(rows) if variants_in_pass[0].spread else rows
+            texts = _texts_of_pass(variants_in_pass, rows)
             progress = _scale_progress(self._run.progress, len(rows), len(passes) * len(texts))
-            pages = self._score_rows(variants_in_pass, texts, corpora, progress)
-            if variants_in_pass[0].spread:
-                pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {
-                id(variant.metric): variant for variant in variants_in_pass
-            }  # an id must not outlive its metric
-            self._pages |= {
-                (rows, id(variant.metric)): page
-                for variant, page in zip(variants_in_pass, pages, strict=True)
-            }
+            metrics, watch = [variant.metric for variant in variants_in_pass], api.Watch(progress)
+            results = api.score_segments(
+                metrics, texts, cache=self._store, corpora=idf_corpora, watch=watch
+            )
+            self._keep(variants_in_pass, rows, texts, results)
         return [self._pages[rows, id(variant.metric)] for variant in variants]
 
-    def _score_rows(
-        self,
-        variants: Sequence[Variant],
-        rows: Rows,
-        corpora: Corpora | None,
-        progress: Progress | None,
-    ) -> list[RowScores]:
-        metrics = [variant.metric for variant in variants]
-        idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
-        results = api.score_segments(
-            metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch
-        )
-        return self._read_results(variants, rows, results)
+    def _keep(
+        self, variants: Sequence[Variant], rows: Rows, texts: Rows, results: Sequence[Result]
+    ) -> None:
+        """Keep the results of a pass over `texts`, the rows or one row per reference of them."""
+        pages = self._read_results(variants, texts, results)
+        if variants[0].spread:
+            pages = [_mean_over_references(page, rows) for page in pages]
+        for variant, page in zip(variants, pages, strict=True):
+            self._variants[id(variant.metric)] = variant  # an id must not outlive its metric
+            self._pages[rows, id(variant.metric)] = page
 
     def _score_remotely(
         self,
@@ -232,27 +220,12 @@ class ScoreBook:
         row_groups: Sequence[Rows],
         corpora: Corpora | None,
     ) -> None:
-        """Score all that is missing remotely: one pass per group of rows and metrics that share an
-        encoder.
-        """
-        passes = []
-        for rows in row_groups:
-            shared: dict[tuple[object, ...], list[Variant]] = {}
-            for variant in variants:
-                if (rows, id(variant.metric)) not in self._pages:
-                    readers = tuple(
-                        getattr(member, "reader", None)
-                        for member in variant.metric.scorer.members.values()
-                    )
-                    shared.setdefault((variant.spread, *readers), []).append(variant)
-            passes += [
-                (
-                    variants_in_pass,
-                    rows,
-                    _split_references(rows) if variants_in_pass[0].spread else rows,
-                )
-                for variants_in_pass in shared.values()
-            ]
+        """Score what is missing remotely, one pass per rows and shared encoder."""
+        passes = [
+            (variants_in_pass, rows, _texts_of_pass(variants_in_pass, rows))
+            for rows in row_groups
+            for variants_in_pass in self._missing_by_encoder(variants, rows)
+        ]
         requests = [
             ([variant.metric for variant in variants_in_pass], texts, corpora or {})
             for variants_in_pass, _, texts in passes
@@ -260,16 +233,21 @@ class ScoreBook:
         share = len(passes) // max(len(row_groups), 1)
         for number, results in remote_scorer(requests) if requests else ():
             variants_in_pass, rows, texts = passes[number]
-            pages = self._read_results(variants_in_pass, texts, results)
-            if variants_in_pass[0].spread:
-                pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
-            self._pages |= {
-                (rows, id(variant.metric)): page
-                for variant, page in zip(variants_in_pass, pages, strict=True)
-            }
+            self._keep(variants_in_pass, rows, texts, results)
             if self._run.progress is not None:
                 self._run.progress(len(rows) // max(share, 1))
+
+    def _missing_by_encoder(
+        self, variants: Sequence[Variant], rows: Rows
+    ) -> Iterable[list[Variant]]:
+        """Return the variants without scores of these rows, grouped by the encoder they share."""
+        shared: dict[tuple[object, ...], list[Variant]] = {}
+        for variant in variants:
+            if (rows, id(variant.metric)) not in self._pages:
+                members = variant.metric.scorer.members.values()
+                readers = tuple(getattr(member, "reader", None) for member in members)
+                shared.setdefault((variant.spread, *readers), []).append(variant)
+        return shared.values()
 
     def _read_results(
         self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]
@@ -297,6 +275,11 @@ class ScoreBook:
         return row_scores
 
 
+def _texts_of_pass(variants: Sequence[Variant], rows: Rows) -> Rows:
+    """Return the rows that a pass scores: one per reference, if its variants average over them."""
+    return _split_references(rows) if variants[0].spread else rows
+
+
 def _split_references(rows: Rows) -> Rows:
     """Return one row per reference of every row."""
     return tuple(
@@ -305,16 +288,12 @@ def _split_references(rows: Rows) -> Rows:
 
 
 def _list_references(row: Segment) -> list[tuple[str, ...]]:
-    """Return the references of a row one by one; a row that has none, but a source, stays as
-    it is.
-    """
+    """Return the references of a row one by one; a row with only a source stays as it is."""
     return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
-    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the
-    references of each.
-    """
+    """Return the mean over references of each row, from scores of `_split_references(rows)`."""
     owners = np.repeat(np.arange(len(rows)), [len(_list_references(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
     systems = {
@@ -339,9 +318,7 @@ def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progres
 
 
 def rows_of(dataset: Judged) -> dict[str, Rows]:
-    """Return the segments of every group as they are scored: without references where the source is
-    what is judged.
-    """
+    """Return every group's segments as scored: without references if the source is judged."""
     keep = dataset.level == "system"
 
     def row(segment: Segment) -> Segment:
@@ -355,9 +332,7 @@ def rows_of(dataset: Judged) -> dict[str, Rows]:
 
 
 def _corpus_groups(dataset: Judged) -> Iterator[dict[str, Rows]]:
-    """Yield the groups whose texts make one corpus: each group alone, or all if groups are
-    topics.
-    """
+    """Yield the groups whose texts make one corpus: each alone, or all if they are topics."""
     rows = rows_of(dataset)
     if describe(dataset.dataset).groups in TOPICS:
         yield rows
@@ -373,8 +348,7 @@ def _index_systems(rows: Sequence[Segment]) -> dict[str, list[int]]:
 
 
 def _split_by_group(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
-    """Return the scores of one pass over several groups, by group; a system's score is the mean of
-    its segments there.
+    """Split the scores of one pass by group; a system's score is its segments' mean there.
 
     What the pass cost, and the fallbacks taken in it, stand with the first group.
     """

@@ -1,19 +1,17 @@
-"""Try a setting at many values: chosen on development data, reported on test data, never the
-same.
-"""
+"""Try a setting at many values: choose on development data, report on other test data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from monge.datasets import Judged
 from monge.errors import UsageError
 from monge.evaluation.agreement import USUAL, Resampling
-from monge.evaluation.evaluate import Agreement, assess, directed, figure_digits, worse_than_best
+from monge.evaluation.evaluate import assess
+from monge.evaluation.evaluation_result import Agreement, directed, figure_digits, worse_than_best
 from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores, join_scores
 from monge.evaluation.task import Task, joined
 from monge.evaluation.variants import (
@@ -37,9 +35,7 @@ TIES_NAMED = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One metric at every point on the development data, the chosen point, and its agreement on the
-    test data.
-    """
+    """One metric at every point on development data, the chosen point, and its test result."""
 
     metric: str
     points: tuple[Agreement, ...]
@@ -49,9 +45,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over
-    all metrics.
-    """
+    """One curve per metric over `TARGET=VALUE` points; `together` has the best mean of all."""
 
     variations: tuple[Variation, ...]
     points: tuple[tuple[str, ...], ...]
@@ -112,9 +106,7 @@ class Sweep:
 
     @property
     def verdict(self) -> list[str]:
-        """Which value is best for every metric, which others cannot be told apart from it, and how
-        it does on the test data.
-        """
+        """Sentences on each metric's best value, its ties, and its result on test data."""
         targets = (
             ", ".join(variation.target for variation in self.variations)
             if len(self.variations) == 1
@@ -134,8 +126,7 @@ class Sweep:
         ]
         text = (
             f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on "
-            f"{self.development} "
-            f"({directed(best.statistic)} {mean})"
+            f"{self.development} ({directed(best.statistic)} {mean})"
         )
         if tied:
             rest = (
@@ -169,9 +160,8 @@ class Sweep:
             f"with {first.human}",
             (targets, *first.groups, "mean"),
             rows,
-            tied=f"not significantly {worse_than_best(first.statistic)} the best "
-            f"(paired tests as in evaluate, corrected over all pairs, p > "
-            f"{self.resampling.alpha:g})",
+            tied=f"not significantly {worse_than_best(first.statistic)} the best (paired tests as "
+            f"in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
         )
 
     def _chosen_sheet(self) -> Sheet:
@@ -243,90 +233,95 @@ def sweep(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sweep:
-    """Measure agreement at every point of `vary`; choose the best on development data and try it on
-    test data.
-
-    The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
-    """
+    """Choose a point of `vary` on development data (or `wmt15+wmt16`), try it on test data."""
     variations = tuple(variation(text) for text in vary)
     points = grid(variations)
-    for changes in points:
-        check_names(metrics, replace(setup, settings=(*setup.settings, *changes)))
-    for name in metrics:
-        _check_free(name, variations)
+    _check_points(metrics, setup, variations, points)
     _check_disjoint(development, test)
-    development_sets = [
-        dataset for task in development.split() for dataset in task.open(resampling.seed)
-    ]
-    held = [
-        dataset
-        for task in (test.split() if test is not None else ())
-        for dataset in task.open(resampling.seed)
-    ]
+    development_sets = _open_all(development, resampling.seed)
+    held = _open_all(test, resampling.seed) if test is not None else []
     run.tell([*development_sets, *held])
-    book = ScoreBook(run)
-
-    def load_points(requests: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
-        """Load metrics with changes; `rule` is how the data set takes several references."""
-        variants = []
-        for name, changes in requests:
-            changed_setup = replace(setup, settings=(*setup.settings, *changes))
-            (variant,) = load_variants([name], changed_setup, references=rule)
-            variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
-        return variants
-
-    def agreements(
-        task: Task, pool: tuple[Judged, Sequence[VariantScores]]
-    ) -> tuple[Agreement, ...]:
-        return assess(
-            [pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling
-        ).agreements
-
-    with book:
-        dataset, scores = _score_pool(
-            book,
-            partial(load_points, [(name, changes) for name in metrics for changes in points]),
-            development_sets,
-        )
+    with ScoreBook(run) as book:
+        requests = [(name, changes) for name in metrics for changes in points]
+        dataset, scores = _score_pool(book, requests, setup, development_sets)
         curves = []
         for k, name in enumerate(metrics):
-            metric_agreements = agreements(
-                development, (dataset, scores[k * len(points) : (k + 1) * len(points)])
-            )
-            curves.append(
-                Curve(
-                    name,
-                    metric_agreements,
-                    _best(
-                        [agreement.mean.value for agreement in metric_agreements],
-                        metric_agreements[0].statistic,
-                    ),
-                )
-            )
+            metric_scores = scores[k * len(points) : (k + 1) * len(points)]
+            curves.append(_choose_point(name, development, dataset, metric_scores, resampling))
         if test is not None:
-            chosen = partial(
-                load_points, [(curve.metric, points[curve.chosen]) for curve in curves]
-            )
-            tried = agreements(test, _score_pool(book, chosen, held))
-            curves = [
-                replace(curve, test=test_agreement)
-                for curve, test_agreement in zip(curves, tried, strict=True)
-            ]
-    warnings = tuple(
-        dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings)
-    )
-    tested = test.dataset if test is not None else None
+            requests = [(curve.metric, points[curve.chosen]) for curve in curves]
+            tried = _assess_first(test, *_score_pool(book, requests, setup, held), resampling)
+            curves = [replace(curve, test=tried[k]) for k, curve in enumerate(curves)]
     return Sweep(
-        variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings
+        variations,
+        tuple(points),
+        tuple(curves),
+        dataset.dataset,
+        test.dataset if test is not None else None,
+        resampling,
+        _list_warnings([*development_sets, *held]),
     )
+
+
+def _list_warnings(datasets: Sequence[Judged]) -> tuple[str, ...]:
+    """Return the warnings of all data sets, each once."""
+    return tuple(dict.fromkeys(line for dataset in datasets for line in dataset.warnings))
+
+
+def _with_changes(setup: Setup, changes: Sequence[str]) -> Setup:
+    """Return the setup with further settings."""
+    return replace(setup, settings=(*setup.settings, *changes))
+
+
+def _open_all(task: Task, seed: int) -> list[Judged]:
+    """Open every data set of a task, which may join several."""
+    return [dataset for part in task.split() for dataset in part.open(seed)]
+
+
+def _choose_point(
+    metric: str,
+    task: Task,
+    dataset: Judged,
+    scores: Sequence[VariantScores],
+    resampling: Resampling,
+) -> Curve:
+    """Return the curve of a metric over all points, with the best one chosen."""
+    agreements = _assess_first(task, dataset, scores, resampling)
+    values = [agreement.mean.value for agreement in agreements]
+    return Curve(metric, agreements, _best(values, agreements[0].statistic))
+
+
+def _assess_first(
+    task: Task, dataset: Judged, scores: Sequence[VariantScores], resampling: Resampling
+) -> tuple[Agreement, ...]:
+    """Return the agreement of every variant by the first statistic of a task."""
+    statistics = task.statistics(dataset, errors=True)[:1]
+    return assess([(dataset, scores)], [statistics], resampling=resampling).agreements
 
 
 def _score_pool(
-    book: ScoreBook, variants: Callable[[str], Sequence[Variant]], datasets: Sequence[Judged]
+    book: ScoreBook,
+    requests: Sequence[tuple[str, Sequence[str]]],
+    setup: Setup,
+    datasets: Sequence[Judged],
 ) -> tuple[Judged, list[VariantScores]]:
-    """Join data sets and score them by all variants, each by its own rule over references."""
-    scores = [(dataset, book.scores(variants(dataset.references), dataset)) for dataset in datasets]
+    """Join data sets and score them by metrics with changes, each by its own rule of references."""
+    scores = [
+        (dataset, book.scores(_load_requests(requests, setup, dataset.references), dataset))
+        for dataset in datasets
+    ]
     return joined(datasets), join_scores(scores)
+
+
+def _load_requests(
+    requests: Sequence[tuple[str, Sequence[str]]], setup: Setup, rule: str
+) -> list[Variant]:
+    """Load metrics with changes; `rule` is how the data set takes several references."""
+    variants = []
+    for name, changes in requests:
+        (variant,) = load_variants([name], _with_changes(setup, changes), references=rule)
+        variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
+    return variants
 
 
 def _best(values: Sequence[float], statistic: str) -> int:
@@ -335,14 +330,22 @@ def _best(values: Sequence[float], statistic: str) -> int:
     return max(range(len(values)), key=lambda k: sign * values[k])
 
 
-def _check_free(name: str, variations: Sequence[Variation]) -> None:
-    """Raise if the bracket of a metric fixes a setting that varies."""
-    inner = split_name(name)[1]
-    for varied in variations:
-        if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
-            raise UsageError(
-                f"{name} fixes {varied.target}, which varies; leave it out of the bracket"
-            )
+def _check_points(
+    metrics: Sequence[str],
+    setup: Setup,
+    variations: Sequence[Variation],
+    points: Sequence[Sequence[str]],
+) -> None:
+    """Raise if a metric does not take a point, or fixes in its bracket a setting that varies."""
+    for changes in points:
+        check_names(metrics, _with_changes(setup, changes))
+    for name in metrics:
+        inner = split_name(name)[1]
+        for varied in variations:
+            if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
+                raise UsageError(
+                    f"{name} fixes {varied.target}, which varies; leave it out of the bracket"
+                )
 
 
 def _check_disjoint(development: Task, test: Task | None) -> None:

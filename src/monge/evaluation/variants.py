@@ -20,18 +20,14 @@ UNIFORM_UNITS = (
     "units.specials=drop",
     "weights=uniform",
 )
-"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out,
-equal weights.
-"""
+"""The units that `uniform_units` gives every metric: all pieces but specials, equal weights."""
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _COMMA = re.compile(r",(?![^()]*\))")
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What all variants of a study share: AXIS=VALUE changes, the target language, the model and
-    where it runs.
-    """
+    """What all variants of a study share: AXIS=VALUE changes, language, model and device."""
 
     settings: Sequence[str] = ()
     lang: str | None = None
@@ -40,9 +36,7 @@ class Setup:
     online: bool = False
 
     def settings_of(self, name: str, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the changes for one of the metrics of a study: those it has, where there are
-        several.
-        """
+        """Return the changes for one metric: where there are several, those it has."""
         return fitting(name, self.settings) if len(names) > 1 else tuple(self.settings)
 
 
@@ -134,9 +128,7 @@ class Variation:
 
 
 def variation(text: str) -> Variation:
-    """Return the variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number
-    from 1 to 12.
-    """
+    """Parse `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
     target, equals, values_text = text.partition("=")
     if not equals or not target.strip():
         raise InvalidSetting(f"expected AXIS.FIELD=VALUE,VALUE,…, got {text!r}")
@@ -155,9 +147,7 @@ def variation(text: str) -> Variation:
 
 
 def grid(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
-    """Return every combination of values, as changes `TARGET=VALUE`; the last variation changes
-    fastest.
-    """
+    """Return every combination of values as changes `TARGET=VALUE`; the last changes fastest."""
     if not variations:
         raise InvalidSetting("nothing varies: give --vary AXIS.FIELD=VALUE,VALUE,…")
     targets = [variation.target for variation in variations]

@@ -12,27 +12,22 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
 from monge.render.cells import decimals, listed, with_minus
 from monge.stats import SEED, Interval, bootstrap_means, spearman
-from monge.text.select import is_punctuation
 from monge.types import Array, Tokens
 from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
     from monge.encoders.protocol import Encoder
+from monge.evaluation.word_pairs import KINDS, WordPairs, Words, draw_pairs, words_of
 
-Places = npt.NDArray[np.int64]
-KINDS = ("baseline", "self", "intra")
 CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
 ZERO = 0.05
 """A mean similarity of no more than this, at every layer, counts as zero."""
 TREND = 0.7
-"""A rank correlation of layer and similarity of no less than this counts as rising (or falling)
-throughout.
-"""
+"""A rank correlation of layer and similarity of at least this counts as rising (or falling)."""
 ENCODED_AT_ONCE = 64
 
 
@@ -47,9 +42,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Centred:
-    """Similarities by kind, one level per layer from 0 (embeddings) up, and the three
-    properties.
-    """
+    """Similarities by kind, one per layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
     levels: Mapping[str, tuple[Interval, ...]]
@@ -78,11 +71,28 @@ class Analysis:
 
     def sheets(self) -> list[Sheet]:
         """Return the three properties under every centring, then similarities by layer."""
-        head = (
-            "centring",
-            "cosine",
-            *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))),
+        return [self._properties_sheet(), self._layers_sheet()]
+
+    def _properties_sheet(self) -> Sheet:
+        rows = [
+            (
+                *map(Cell, (centred.centring, vector_property.name, vector_property.verdict)),
+                Cell(vector_property.why, short=with_minus(vector_property.why)),
+            )
+            for centred in self.centrings
+            for vector_property in centred.properties
+        ]
+        return Sheet(
+            f"{self.model}: which properties of good word vectors hold",
+            ("centring", "property", "verdict", "why"),
+            tuple(rows),
+            words=4,
+            grouped=True,
+            said=(self.verdict,),
         )
+
+    def _layers_sheet(self) -> Sheet:
+        layers = range(len(self.centrings[0].levels[KINDS[0]]))
         rows = [
             (
                 Cell(centred.centring),
@@ -94,32 +104,16 @@ class Analysis:
         ]
         notes = [
             f"weights {self.weights}: {self.texts} texts, {self.words} words, {self.recurring} of "
-            f"them in "
-            f"{self.contexts} texts or more; {self.pairs} pairs per similarity, batches of "
-            f"{self.batch}, seed "
-            f"{self.seed}",
+            f"them in {self.contexts} texts or more; {self.pairs} pairs per similarity, batches "
+            f"of {self.batch}, seed {self.seed}",
             "baseline: two words of different texts; self: the same word in two texts; intra: two "
             "words of one text",
         ]
         if self.skipped:
             notes.append(f"{self.skipped} text(s) longer than the model reads were left out")
-        property_rows = [
-            (
-                *map(Cell, (centred.centring, vector_property.name, vector_property.verdict)),
-                Cell(vector_property.why, short=with_minus(vector_property.why)),
-            )
-            for centred in self.centrings
-            for vector_property in centred.properties
-        ]
-        checked = f"{self.model}: which properties of good word vectors hold"
-        return [
-            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(property_rows),
-                words=4, grouped=True,
-                  said=(self.verdict,)),
-            Sheet(f"{self.model}: cosine of words by "
-                f"layer", head, tuple(rows), tuple(notes), words=2,
-                  grouped=True),
-        ]  # fmt: skip
+        head = ("centring", "cosine", *(f"layer {k}" for k in layers))
+        title = f"{self.model}: cosine of words by layer"
+        return Sheet(title, head, tuple(rows), tuple(notes), words=2, grouped=True)
 
     @property
     def verdict(self) -> str:
@@ -138,8 +132,7 @@ class Analysis:
         ).value
         text = (
             f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors "
-            f"hold, and two "
-            f"random words have a cosine of up to {decimals(base, 2)}"
+            f"hold, and two random words have a cosine of up to {decimals(base, 2)}"
         )
         if most <= plain:
             return f"{text}; no centring makes more of them hold."
@@ -148,9 +141,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How words are sampled: `pairs` per similarity, words that occur in `contexts` texts, `batch`
-    texts per centre.
-    """
+    """How words are sampled: `pairs` per kind, in `contexts` texts, `batch` texts per centre."""
 
     pairs: int = 1000
     batch: int = 32
@@ -175,8 +166,7 @@ def analyse(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Analysis:
-    """Measure similarities of sampled word pairs at every layer of an encoder, under every
-    centring.
+    """Measure similarities of sampled word pairs at every layer, under every centring.
 
     A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch`
     consecutive texts it stands in, of all texts. Texts longer than the model reads are left out.
@@ -212,9 +202,7 @@ def analyse(
 
 @dataclass(frozen=True)
 class _Gathered:
-    """Vectors of sampled words [layers, n, d] by place, sums of each text's words [layers, texts,
-    d], and counts.
-    """
+    """Vectors [layers, n, d] by place, sums of texts' words [layers, texts, d], and counts."""
 
     vectors: Array
     index: Mapping[tuple[int, int], int]
@@ -229,20 +217,18 @@ def _gather(
     word_pairs: WordPairs,
     progress: Callable[[int], None] | None,
 ) -> _Gathered:
+    """Encode the texts in batches; keep the vectors of sampled words and the sums of all."""
     places = sorted(
         {(int(t), int(w)) for pairs in word_pairs.pairs.values() for pair in pairs for t, w in pair}
     )
     index = {place: k for k, place in enumerate(places)}
-    layers = range(encoder.depth + 1)
+    layers = list(range(encoder.depth + 1))
     vectors: Array | None = None
     sums: Array | None = None
     for start in range(0, len(texts), ENCODED_AT_ONCE):
         part = texts[start : start + ENCODED_AT_ONCE]
         hidden = np.stack(
-            [
-                layer.numpy()
-                for layer in encoder.hidden([tokens.ids for tokens in part], list(layers))
-            ]
+            [layer.numpy() for layer in encoder.hidden([tokens.ids for tokens in part], layers)]
         )
         if vectors is None or sums is None:
             vectors = np.zeros((len(layers), len(places), hidden.shape[2]))
@@ -250,9 +236,8 @@ def _gather(
         offset = 0
         for number, tokens in enumerate(part, start=start):
             for word, group in enumerate(words.groups[number]):
-                word_vector = hidden[:, [offset + piece for piece in group]].mean(
-                    axis=1, dtype=np.float64
-                )
+                pieces = hidden[:, [offset + piece for piece in group]]
+                word_vector = pieces.mean(axis=1, dtype=np.float64)
                 sums[:, number] += word_vector
                 if (number, word) in index:
                     vectors[:, index[number, word]] = word_vector
@@ -260,12 +245,8 @@ def _gather(
         if progress is not None:
             progress(len(part))
     assert vectors is not None and sums is not None
-    return _Gathered(
-        vectors,
-        index,
-        sums,
-        np.array([len(text_words) for text_words in words.groups], dtype=np.float64),
-    )
+    counts = np.array([len(text_words) for text_words in words.groups], dtype=np.float64)
+    return _Gathered(vectors, index, sums, counts)
 
 
 def _measure_levels(
@@ -308,9 +289,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
 
 
 def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
-    """Return the three properties: zero baseline, falling self-similarity, rising similarity within
-    a text.
-    """
+    """Return the properties: zero baseline, falling self- and rising intra-similarity."""
     largest = max(levels["baseline"], key=lambda interval: abs(interval.value))
     zero = all(abs(interval.value) <= ZERO for interval in levels["baseline"])
     near = all(abs(interval.value) <= 2 * ZERO for interval in levels["baseline"])
@@ -341,103 +320,4 @@ def _check_trend(name: str, levels: Sequence[Interval], direction: int) -> Prope
         verdict,
         f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation "
         f"{direction * rank:+.2f}",
-    )
-
-
-@dataclass(frozen=True)
-class Words:
-    """The words of texts: `groups[text][word]` are its pieces, `names[text][word]` what it is, in
-    small letters.
-    """
-
-    groups: tuple[tuple[tuple[int, ...], ...], ...]
-    names: tuple[tuple[str, ...], ...]
-
-    @property
-    def count(self) -> int:
-        """Words of all texts."""
-        return sum(len(text_words) for text_words in self.groups)
-
-
-@dataclass(frozen=True)
-class WordPairs:
-    """Pairs of words by kind: places [pairs, 2, 2], each (text, word)."""
-
-    pairs: Mapping[str, Places]
-    words: int
-    recurring: int
-
-
-def words_of(texts: Sequence[Tokens]) -> Words:
-    """Return words of each text: pieces that go on with one another are one word; punctuation and
-    specials are none.
-    """
-    groups, names = [], []
-    for tokens in texts:
-        pieces: list[list[int]] = []
-        for place in range(len(tokens.ids)):
-            if tokens.special[place]:
-                continue
-            if tokens.continues[place] and pieces and pieces[-1][-1] == place - 1:
-                pieces[-1].append(place)
-            else:
-                pieces.append([place])
-        word_names = [
-            tokens.text[tokens.spans[word[0]][0] : tokens.spans[word[-1]][1]].strip().lower()
-            for word in pieces
-        ]
-        kept_words = [k for k, name in enumerate(word_names) if name and not is_punctuation(name)]
-        groups.append(tuple(tuple(pieces[k]) for k in kept_words))
-        names.append(tuple(word_names[k] for k in kept_words))
-    return Words(tuple(groups), tuple(names))
-
-
-def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPairs:
-    """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at
-    least `contexts` texts, in two of them; intra, two words of one text. Texts, words and places
-    are drawn uniformly.
-    """
-    generator = np.random.default_rng(seed)
-    occurrences = [
-        (text, word) for text, names in enumerate(words.names) for word in range(len(names))
-    ]
-    long = [text for text, names in enumerate(words.names) if len(names) > 1]
-    by_name: dict[str, dict[int, list[int]]] = {}
-    for text, word in occurrences:
-        by_name.setdefault(words.names[text][word], {}).setdefault(text, []).append(word)
-    recurring = [places for places in by_name.values() if len(places) >= contexts]
-    if not recurring or not long:
-        raise DataError(
-            f"too little text: no word stands in {contexts} texts, or no text has two words; give "
-            f"more texts, "
-            "or fewer --contexts"
-        )
-
-    def baseline() -> list[tuple[int, int]]:
-        first, second = (
-            occurrences[generator.integers(len(occurrences))],
-            occurrences[generator.integers(len(occurrences))],
-        )
-        while second[0] == first[0]:
-            second = occurrences[generator.integers(len(occurrences))]
-        return [first, second]
-
-    def same() -> list[tuple[int, int]]:
-        places = recurring[generator.integers(len(recurring))]
-        texts = generator.choice(list(places), size=2, replace=False)
-        return [
-            (int(text), places[int(text)][generator.integers(len(places[int(text)]))])
-            for text in texts
-        ]
-
-    def intra() -> list[tuple[int, int]]:
-        text = long[generator.integers(len(long))]
-        first, second = generator.choice(len(words.names[text]), size=2, replace=False)
-        return [(text, int(first)), (text, int(second))]
-
-    draw = dict(zip(KINDS, (baseline, same, intra), strict=True))
-    return WordPairs(
-        {kind: np.array([draw[kind]() for _ in range(pairs)], dtype=np.int64) for kind in KINDS},
-        words.count,
-        len(recurring),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monge.render.cells import listed
 
 if TYPE_CHECKING:
-    from monge.evaluation.compare import Comparison
+    from monge.evaluation.comparison import Comparison
 
 SAME = 3
 """So many pairs of systems that no metric tells apart are named."""
@@ -20,8 +20,7 @@ NAMED = 8
 
 
 def least_segments(pairs: int, alpha: float) -> int:
-    """Return the fewest segments with which an exact paired test of so many pairs can reject at
-    all.
+    """Return the fewest segments with which an exact paired test of so many pairs can reject.
 
     The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times
     the pairs.
@@ -30,9 +29,7 @@ def least_segments(pairs: int, alpha: float) -> int:
 
 
 def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
-    """Return a sentence where there are so few segments, or resamples, that no difference could be
-    found.
-    """
+    """Return a sentence if segments or resamples are too few to show any difference."""
     resamples, alpha, pairs = (
         comparison.resampling.resamples,
         comparison.resampling.alpha,
@@ -42,15 +39,14 @@ def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
     if n < least:
         return (
             f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of "
-            f"{pairs} "
-            f"pair{'s' * (pairs != 1)} of systems needs at least {least} at the level {alpha:g}."
+            f"{pairs} pair{'s' * (pairs != 1)} of systems needs at least {least} at the level "
+            f"{alpha:g}."
         )
     if pairs / (resamples + 1) <= alpha:
         return None
     return (
         f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the "
-        f"level {alpha:g}; "
-        "leave --resamples out, or ask for more."
+        f"level {alpha:g}; leave --resamples out, or ask for more."
     )
 
 
@@ -64,13 +60,11 @@ def _name_metrics(labels: Sequence[str], total: int) -> str:
 
 
 def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return a sentence for every set of systems that some metrics put first, then pairs that no
-    metric tells apart.
+    """Return a sentence per set of systems that metrics put first, then per undecided pair.
 
     `names` are what systems are called in them, where they are not called by their own names.
     """
     names = names or {system.system: system.system for system in comparison.standings[0].systems}
-    metric_count = len(comparison.standings)
     count = len(comparison.standings[0].systems)
     if count == 1:
         return []
@@ -78,43 +72,49 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
         return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
     for standings in comparison.standings:
-        top = tuple(
+        top = [
             names[standings.systems[k].system]
             for k in standings.ranked
             if standings.systems[k].cluster == 1
-        )
+        ]
         firsts.setdefault(tuple(sorted(top)), []).append(standings.label)
-    lines = []
-    for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
-        by = _name_metrics(labels, metric_count)
-        if len(top) == 1:
-            lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
-        elif len(top) == count:
-            who = listed(top) if count <= NAMED else f"all {count}"
-            lines.append(f"By {by}, the systems cannot be told apart: {who} share the first place.")
-        else:
-            who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
-            lines.append(
-                f"By {by}, {who} share the first place: the differences between them may be chance."
-            )
-    apart: dict[tuple[str, str], int] = {}
+    metric_count = len(comparison.standings)
+    lines = [
+        _describe_first(top, count, _name_metrics(labels, metric_count))
+        for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1]))
+    ]
+    shared_first = set(next(iter(firsts))) if len(firsts) == 1 else set()
+    return [*lines, *_describe_undecided(comparison, names, shared_first)]
+
+
+def _describe_first(top: Sequence[str], count: int, metrics: str) -> str:
+    """Return the sentence on the systems, of `count`, that some metrics put first."""
+    if len(top) == 1:
+        return f"{top[0]} is the best system by {metrics}, and that is more than chance."
+    if len(top) == count:
+        who = listed(top) if count <= NAMED else f"all {count}"
+        return f"By {metrics}, the systems cannot be told apart: {who} share the first place."
+    who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
+    return f"By {metrics}, {who} share the first place: the differences between them may be chance."
+
+
+def _describe_undecided(
+    comparison: Comparison, names: Mapping[str, str], shared_first: set[str]
+) -> list[str]:
+    """Return sentences on pairs that no metric tells apart, without pairs within `shared_first`."""
+    metric_count = len(comparison.standings)
+    if metric_count < 2:
+        return []
+    decided: dict[tuple[str, str], int] = {}
     for standings in comparison.standings:
         for pair in standings.pairs:
             both = names[pair.first], names[pair.second]
-            apart[both] = apart.get(both, 0) + bool(comparison.better(standings, pair))
-    shared_first = (
-        set(next(iter(firsts))) if len(firsts) == 1 else set()
-    )  # all metrics put these first: that says it
-    same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= shared_first]
-    if metric_count > 1 and 0 < len(same) <= SAME:
-        of = (
-            "either of the two metrics"
-            if metric_count == 2
-            else f"any of the {metric_count} metrics"
-        )
-        lines += [f"{first} and {second} cannot be told apart by {of}." for first, second in same]
-    elif metric_count > 1 and same:
-        lines.append(
-            f"{len(same)} of {len(apart)} pairs of systems cannot be told apart by any metric."
-        )
-    return lines
+            decided[both] = decided.get(both, 0) + bool(comparison.better(standings, pair))
+    same = [pair for pair, count in decided.items() if count == 0 and not set(pair) <= shared_first]
+    if len(same) > SAME:
+        return [
+            f"{len(same)} of {len(decided)} pairs of systems cannot be told apart by any metric."
+        ]
+    metrics = f"{'either' if metric_count == 2 else 'any'} of the "
+    metrics += f"{'two' if metric_count == 2 else metric_count} metrics"
+    return [f"{first} and {second} cannot be told apart by {metrics}." for first, second in same]

@@ -1,8 +1,8 @@
 """The axes of a metric, and the table of choices of each axis.
 
 A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
-choices by name with their default settings. A metric has one choice per axis (`spec.metric`).
-Grounds, transports and readouts are objects of `kernels/`, where their formulas are.
+choices by name with their default settings. A metric has one choice per axis (`metrics.metric`).
+Grounds, transports and readouts are objects of `transport/`, where their formulas are.
 """
 
 from __future__ import annotations
@@ -131,9 +131,7 @@ class Uniform(Choice):
 
 @dataclass(frozen=True)
 class Counts(Choice):
-    """Units with the same pieces become one, at the mean of their vectors, weighing their
-    number.
-    """
+    """Units with the same pieces become one: their mean vector, weighing their number."""
 
 
 @dataclass(frozen=True)
@@ -149,9 +147,7 @@ class Idf(Choice):
 
 @dataclass(frozen=True)
 class Centre(Choice):
-    """No centring, or one that needs no other text: over a vector's dimensions, or a text's
-    units.
-    """
+    """No centring, or over a vector's dimensions, or over the units of the text alone."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +167,7 @@ class BatchCentre(Choice):
 
 @dataclass(frozen=True)
 class Remap(Choice):
-    """Bring the vectors of the source into the space of the hypothesis: a map fitted on parallel
-    texts.
+    """Map the vectors of the source into the space of the hypothesis, fitted on parallel texts.
 
     clp: the rotation that best turns source words into their translations; umd: the direction in
     which they differ most is removed (XMoverScore).
@@ -181,9 +176,7 @@ class Remap(Choice):
 
 @dataclass(frozen=True)
 class Normalise(Choice):
-    """Unit length of every layer's vectors before pooling, of every unit after centring, or
-    both.
-    """
+    """Unit length of each layer's vectors before pooling, of units after centring, or both."""
 
     layers: bool = False
     units: bool = False
@@ -198,30 +191,30 @@ class UnitNormalise(Normalise):
 
 @dataclass(frozen=True)
 class References(Choice):
-    """Several references: the best by headline, taken whole; the mean; the first; the best of each
-    part (max-each); or the best precision and the best recall, whichever references they come from,
-    and F from these two (max-sides)."""
+    """How several references make one score: the best by headline, the mean, or the first.
+
+    max-each: the best of each part; max-sides: the best precision and the best recall, whichever
+    references they come from, and F from these two.
+    """
 
 
 @dataclass(frozen=True)
 class Against(Choice):
-    """What hypotheses are compared with: references, or the source; where one is not given, the
-    other stands in.
-    """
+    """Compare hypotheses with references or the source; the other side replaces a missing one."""
 
 
 @dataclass(frozen=True)
 class ScoreScale(Choice):
-    """Scores as they are (raw), mapped to 0..1, 1 best, by the range of the metric (unit;
-    `spec.rules.in_unit`), or in units of human z scores (human), which a model tuned on human
-    scores knows (`monge tune`)."""
+    """Scores as they are (raw), mapped to 0..1 by the metric's range (unit), or as human z scores.
+
+    unit: 1 is best (`metrics.rules.in_unit`); human: a model tuned on human scores knows the map
+    (`monge tune`).
+    """
 
 
 @dataclass(frozen=True)
 class Baseline(ScoreScale):
-    """(score - b) / (1 - b) for every part, b being its mean over random pairs: fitted, or
-    published for a language.
-    """
+    """(score - b) / (1 - b) per part, b its mean over random pairs, fitted or published."""
 
     lang: str = setting("en", NAME)
 

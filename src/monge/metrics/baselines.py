@@ -1,5 +1,4 @@
-"""Baselines that come with monge: the mean of each part over random pairs, by language, model,
-metric and layer.
+"""Baselines that come with monge: the mean of each part over random pairs, by language and model.
 
 Two tables: those published for BERTScore, by the name of a model, and our own for the packaged
 models (`packaged_baselines.tsv`, made by `make baselines`), by the sha256 of their weights.
@@ -31,9 +30,7 @@ from monge.metrics.rows import CORE
 OWN = "packaged_baselines.tsv"
 _PARTS = ("precision", "recall", "f1")
 _NEVER_REACHED = 256
-"""A limit of pieces that no text in the baseline corpora reaches: limits from here on do not change
-a baseline.
-"""
+"""A limit of pieces that no baseline text reaches: from here on limits change no baseline."""
 
 
 def _read_rows(name: str) -> Iterator[list[str]]:
@@ -61,9 +58,7 @@ def _read_own() -> Mapping[tuple[str, ...], Mapping[str, float]]:
 
 
 def find_published(spec: MetricSpec, model: str) -> dict[str, float] | None:
-    """Return the published baseline of each part, or None where the package bert-score has none for
-    this spec.
-    """
+    """Return the baseline that bert-score publishes for each part of a spec, or None."""
     comparable = replace(
         spec,
         encoder=EncoderSettings(),
@@ -84,8 +79,7 @@ def find_published(spec: MetricSpec, model: str) -> dict[str, float] | None:
 
 
 def find_packaged(metric: str, spec: MetricSpec, weights: str) -> Mapping[str, float] | None:
-    """Return our baseline of each part for a packaged model, or None where the spec differs from
-    the metric's preset.
+    """Return our baseline per part for a packaged model; None if the spec is not the preset's.
 
     These settings may differ: the layer, the precision, the handling and the limit of overlong
     texts, the rule for several references, and idf (baselines are fitted without it). `weights` is
@@ -116,7 +110,5 @@ def _reset_free_settings(spec: MetricSpec) -> MetricSpec:
 
 
 def _without_idf(weights: Choice) -> Choice:
-    """Replace idf weights by uniform ones: baselines are fitted without idf and used for metrics
-    with idf too.
-    """
+    """Replace idf weights by uniform ones, for which baselines were fitted."""
     return Uniform("uniform") if isinstance(weights, Idf) else weights

@@ -25,9 +25,7 @@ class BlendSpec:
     members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
-        """Apply changes: AXIS=VALUE to every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE
-        to one.
-        """
+        """Apply changes AXIS=VALUE to every member, MEMBER.AXIS[.FIELD]=VALUE to one."""
         members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
@@ -65,9 +63,7 @@ class BlendSpec:
 
     @property
     def against(self) -> str:
-        """The side that hypotheses are compared with, the same for all members: references or
-        source.
-        """
+        """The side that all members compare hypotheses with: references or source."""
         return next(iter(self.members.values())).against.name
 
     def with_side(self, side: str) -> BlendSpec:
@@ -80,9 +76,7 @@ class BlendSpec:
         )
 
     def written(self) -> dict[str, str]:
-        """Return every axis of every member as text, with the encoder and the side, which are
-        shared, once.
-        """
+        """Return all axes of all members as text; the shared encoder and side once."""
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,

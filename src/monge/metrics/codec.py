@@ -30,9 +30,7 @@ LAYERS_ACCEPT = (
 
 
 def split_changes(text: str) -> list[str]:
-    """Split `a.b=1,c=d(1,2),e.f=3,4` into changes; a comma separates only before the next
-    `name=`.
-    """
+    """Split `a.b=1,c=d(1,2),e.f=3,4` into changes, at commas before a `name=`."""
     return [choice for choice in _NEXT_FIELD.split(text) if choice]
 
 

@@ -1,6 +1,4 @@
-"""Presets beyond the core: barycentres, reference-free metrics, sentence movers, word order; one
-row per metric.
-"""
+"""Presets beyond the core: barycentres, reference-free, sentence movers, word order."""
 
 from __future__ import annotations
 

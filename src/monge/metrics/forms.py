@@ -23,8 +23,7 @@ def kind_of(name: str) -> str:
 
 
 def form(name: str) -> list[dict[str, Any]]:
-    """Return what can be set on a metric, in order: axes with their choices and fields, or the
-    options of a library.
+    """Return the settings of a metric in order: axes with choices and fields, or library options.
 
     An axis: {"axis", "chosen", "choices": {choice: [field, …]}}; a field: {"target" (as in
     TARGET=VALUE), "accepts", "options" (words to choose from, or none), "value"}. A blend has no

@@ -73,9 +73,7 @@ def _shorten_path(change: str) -> str:
 
 
 def changes_from_row(name: str, spec: Spec) -> list[str]:
-    """Return the changes `AXIS=CHOICE`, `AXIS.FIELD=VALUE` or `OPTION=VALUE` from the preset of a
-    name to a spec.
-    """
+    """Return the changes, such as `AXIS=CHOICE`, that lead from a name's preset to a spec."""
     if isinstance(spec, LexicalSpec):
         usual = LexicalSpec(spec.name).written()
         return [

@@ -38,9 +38,7 @@ LANGUAGES = {
 
 
 def check_language(code: str | None) -> None:
-    """Raise InvalidSetting for an unknown language code; the message suggests the nearest code or
-    English name.
-    """
+    """Raise InvalidSetting for an unknown language code; suggest the nearest one."""
     if code is None or code in LANGUAGES:
         return
     names = {name.lower(): two_letters for two_letters, name in LANGUAGES.items()}

@@ -21,9 +21,7 @@ def _table() -> dict[str, int]:
 
 
 def automatic_layer(model: str, depth: int) -> int:
-    """Return the layer that `auto` stands for: the model's row in model_layers.toml, or round(0.75
-    * depth).
-    """
+    """Return the layer that `auto` means: from model_layers.toml, or round(0.75 * depth)."""
     layer = _table().get(model.rpartition("/")[2].lower())
     return layer if layer is not None and layer <= depth else round(FALLBACK * depth)
 
@@ -57,9 +55,7 @@ def resolve_layers(layers: Layers, model: str, depth: int, tuned: int | None = N
 
 
 def layer_numbers(layers: Layers, depth: int) -> tuple[int, ...]:
-    """Return the layer numbers of a resolved choice; 0 is the embedding layer, which `all` leaves
-    out.
-    """
+    """Return the layers of a resolved choice; `all` leaves out 0, the embeddings."""
     if layers.pool == "single":
         assert isinstance(layers.at, int)
         return (layers.at,)

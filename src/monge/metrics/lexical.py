@@ -1,6 +1,4 @@
-"""Lexical metrics (of words and characters) as data, one row per metric; `text.lexical` computes
-them.
-"""
+"""Lexical metrics (of words and characters), one row each; `text.lexical` computes them."""
 
 from __future__ import annotations
 
@@ -20,8 +18,7 @@ _SHARE = Bounds(0, 1, 1, 0, True)
 
 @dataclass(frozen=True)
 class LexicalPreset:
-    """The row of a lexical metric: its options with their defaults, the range of its scores, and
-    its scorer.
+    """The row of a lexical metric: its options with defaults, its range, and its scorer.
 
     `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one
     empty side. `lacks` maps a law that the metric does not keep to the reason, `languages` a target

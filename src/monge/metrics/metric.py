@@ -40,7 +40,7 @@ OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """A transport metric as data: the choice on each axis (`spec.axes`)."""
+    """A transport metric as data: the choice on each axis (`metrics.axes`)."""
 
     weights: Choice
     centre: Choice

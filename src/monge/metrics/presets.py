@@ -1,5 +1,4 @@
-"""Every metric by name: presets of transport metrics (`PRESETS`), of blends of them, and of lexical
-ones.
+"""Every metric by name: transport metrics (`PRESETS`), blends of them, and lexical metrics.
 
 A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spec.
 """
@@ -26,9 +25,7 @@ Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
 
 
 def find_preset(name: str) -> Preset:
-    """Return the preset of NAME or NAME@PROFILE; raise UnknownName with the nearest name where
-    there is none.
-    """
+    """Return the preset of NAME or NAME@PROFILE; raise UnknownName with the nearest name."""
     if name in PRESETS:
         return PRESETS[name]
     bare, at, profile = name.partition("@")
@@ -67,9 +64,7 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
 
 
 def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
-    """Return the changes that apply to the metric: to an axis, to an axis of a member, or to a
-    lexical option.
-    """
+    """Return the changes that apply to the metric, one of its members, or its options."""
     name = split_name(text)[0]
     if name in LEXICAL:
         return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
@@ -83,9 +78,7 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_fitting(names: Sequence[str], changes: Iterable[str]) -> list[str]:
-    """Raise InvalidSetting where a change applies to no metric; return a note for each that applies
-    only to some.
-    """
+    """Raise if a change applies to no metric; return a note per change that fits only some."""
     notes = []
     for change in changes:
         having = [name for name in names if fitting(name, [change])]

@@ -1,9 +1,8 @@
-"""The core presets: BERTScore, MoverScore, TWMD, Lazy-EMD and their variants, one row of data per
-metric.
+"""The core presets: BERTScore, MoverScore, TWMD, Lazy-EMD and variants, one row per metric.
 
 The bare name has our defaults; a profile is what others compute: `@paper` follows the printed
 equations, and `@v1`, `@v2`, `@web`, `@release` and `@corrsim` follow public code, including its
-faults. Axes, their choices and fields are in `spec.axes`.
+faults. Axes, their choices and fields are in `metrics.axes`.
 """
 
 from __future__ import annotations
@@ -180,9 +179,7 @@ LAZY_LANGUAGES = {
 
 
 def as_published(rows: Mapping[str, Preset]) -> Mapping[str, Preset]:
-    """Let unknown pieces match each other in all profiles, as published code does; return the
-    rows.
-    """
+    """Return the rows with profiles where unknown pieces match, as in published code."""
     return {
         name: replace(row, spec=row.spec.changed(["units.unknown=match"])) if "@" in name else row
         for name, row in rows.items()

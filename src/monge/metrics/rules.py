@@ -22,20 +22,17 @@ def check(spec: MetricSpec) -> None:
     ):
         raise InvalidSetting(
             "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity "
-            "that is 1 for equal "
-            f"texts, not readout={spec.readout.name}"
+            f"that is 1 for equal texts, not readout={spec.readout.name}"
         )
     if spec.units.bag != "words" and (spec.units.ngram != 1 or spec.weights.name == "counts"):
         raise InvalidSetting(
             f"units.bag={spec.units.bag} makes sentences of single words: it goes with "
-            f"units.ngram=1 and "
-            "weights other than counts"
+            "units.ngram=1 and weights other than counts"
         )
     if spec.references.name == "max-sides" and not isinstance(readout, Prf):
         raise InvalidSetting(
             "references=max-sides makes F of the best precision and the best recall: it needs "
-            "readout=prf, "
-            f"not {readout.name}"
+            f"readout=prf, not {readout.name}"
         )
     if spec.units.phrases:
         _check_phrases(spec)
@@ -52,26 +49,21 @@ def check(spec: MetricSpec) -> None:
 
 
 def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
-    """Raise where no language model is named, or where a higher likelihood would not mean a better
-    score.
-    """
+    """Raise if no language model is named, or a higher likelihood is not a better score."""
     if fluency.model == "none":
         raise InvalidSetting(
             "fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME"
         )
     if not raw_bounds(spec).higher_is_better or isinstance(spec.scale, Baseline):
         raise InvalidSetting(
-            f"fluency=lm adds a likelihood to a similarity: it does not go with "
-            f"readout={spec.readout.name} "
-            f"and scale={spec.scale.name}; take a readout that is higher for better, and scale=raw "
-            f"or unit"
+            "fluency=lm adds a likelihood to a similarity: it does not go with "
+            f"readout={spec.readout.name} and scale={spec.scale.name}; take a readout that is "
+            "higher for better, and scale=raw or unit"
         )
 
 
 def _check_phrases(spec: MetricSpec) -> None:
-    """Raise where n-grams are compared by position under choices that lose the order or the weights
-    of units.
-    """
+    """Raise if n-grams are compared by position but units lose their order or weights."""
     conditions = {
         "transport": (spec.transport.name, "onesided", spec.transport.name == "onesided"),
         "readout": (spec.readout.name, "prf", spec.readout.name == "prf"),
@@ -90,9 +82,8 @@ def _check_phrases(spec: MetricSpec) -> None:
     for name, (value, accepted, is_met) in conditions.items():
         if not is_met:
             raise InvalidSetting(
-                f"units.join=positions compares n-grams place by place: for "
-                f"{spec.units.ngram or 'sentence'}-grams "
-                f"it needs {name}={accepted}, not {value}"
+                "units.join=positions compares n-grams place by place: for "
+                f"{spec.units.ngram or 'sentence'}-grams it needs {name}={accepted}, not {value}"
             )
 
 
@@ -117,8 +108,7 @@ def bounds(spec: MetricSpec) -> Bounds:
 
 
 def in_unit(value: float, raw: Bounds) -> float:
-    """Map a score to 0..1 with 1 as the best: a monotone function that is the same for every
-    corpus.
+    """Map a score to 0..1, 1 best: a monotone function that is the same for every corpus.
 
     A range with finite ends is mapped linearly. Where only a best value exists (the better end of
     the range, or the score of a text with itself), a score becomes 1 / (1 + its distance from the
@@ -137,8 +127,7 @@ def in_unit(value: float, raw: Bounds) -> float:
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:
-    """Return the range of a spec's scores before they are scaled; `best` and `worst` are those of
-    its transport.
+    """Return the range of a spec's raw scores; `best` and `worst` are those of its transport.
 
     A language model adds up to 0 to a score (nll), or up to its weight (probability).
     """

@@ -1,5 +1,4 @@
-"""Signatures: one line with every setting that a score depends on, which can be parsed and
-compared; and a short form.
+"""Signatures: one line, long or short, with every setting that a score depends on.
 
     long     metric:twmd|model:NAME#53aa5117|tokenizer:…|config:…|precision:fp32|…|monge:0.1.0
     short    twmd[layers=4,encoder.max_length=256]|NAME#53aa5117-…-…|stats:idf=…|monge:0.1.0#9f2c
@@ -44,23 +43,17 @@ _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
-"""By axis, the values of fields that older signatures do not have; a signature that has the field
-overrides them.
-"""
+"""By axis, values of fields that older signatures lack; a signature's own field overrides them."""
 FILE = "file"
 CPU = "cpu"
 """The default device, which signatures leave out."""
 _OF_RUN = ("device", "nrefs")
-"""Keys that describe the run: a replay on another device, or with more references, writes its
-own.
-"""
+"""Keys that describe the run: a replay on another device or with more references may differ."""
 
 
 @cache
 def _version() -> str:
-    """Return the version of monge; cached, because looking it up parses a file and every result is
-    signed.
-    """
+    """Return the version of monge; cached, because looking it up parses a file."""
     return version("monge")
 
 
@@ -120,9 +113,7 @@ def _write_digests(stats: Mapping[str, str]) -> str:
 
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
-    """Return the signature of a lexical metric: its settings, and the signature of the library that
-    computed it.
-    """
+    """Return the signature of a lexical metric: its settings and its library's signature."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
     fields = (
         ("metric", spec.name),
@@ -134,9 +125,7 @@ def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
-    """Return the signature of a blend: the shared fields, each member's axes under its name, and
-    the fitted ranges.
-    """
+    """Return the signature of a blend: shared fields, each member's axes, fitted ranges."""
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in (*_SHARED_KEYS, "device")]
     own = [
@@ -154,16 +143,12 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
 
 
 def _side_field(side: str) -> tuple[tuple[str, str], ...]:
-    """Return the field for the side that hypotheses were compared with; none for references, the
-    default.
-    """
+    """Return the field of the compared side; none for references, the default."""
     return () if side in ("", OPTIONAL["against"]) else (("against", side),)
 
 
 def _mark_files(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
-    """Replace paths of files in a spec by the names of the files and the hashes of their
-    contents.
-    """
+    """Replace file paths in a spec by file names with hashes of the contents."""
     if spec.units.stopwords != "none":
         spec = replace(
             spec, units=replace(spec.units, stopwords=_mark_file(spec.units.stopwords, stopwords))
@@ -179,16 +164,12 @@ def _mark_files(spec: MetricSpec, stopwords: str, language_model: str) -> Metric
 
 
 def _mark_file(file: str, digest: str) -> str:
-    """Return NAME#DIGEST: the name of a file or directory without its path, and the hash of its
-    contents.
-    """
+    """Return NAME#DIGEST: the name of a file or directory and the hash of its contents."""
     return f"{quoted(Path(file).name)}#{digest}"
 
 
 def quoted(name: str) -> str:
-    """Quote a name for a signature: characters of the grammar, and characters that are not
-    printable, become %XX.
-    """
+    """Quote a name: grammar characters and unprintable characters become %XX."""
 
     def written(character: str) -> str:
         plain = character.isprintable() and character not in "%|,#=()"
@@ -227,9 +208,7 @@ class ParsedSignature:
 
 
 def parse(line: str) -> ParsedSignature:
-    """Parse a signature, long or short; raise StatisticsMismatch where a key is missing or unknown,
-    or a value is.
-    """
+    """Parse a long or short signature; raise StatisticsMismatch for a bad key or value."""
     signature = full(line)
     if signature.get("metric") in LEXICAL:
         return _parse_lexical(signature)
@@ -240,9 +219,8 @@ def parse(line: str) -> ParsedSignature:
     if "config" not in keys and "tokenizer" in keys:
         raise StatisticsMismatch(
             "the signature lacks 'config', the digest of the model's configuration: it is of a "
-            "version of monge that "
-            "did not sign it, though it moves scores; score again by name (-m) for a signature "
-            "that replays"
+            "version of monge that did not sign it, though it moves scores; score again by name "
+            "(-m) for a signature that replays"
         )
     for key in expected:
         if key not in keys:
@@ -259,9 +237,7 @@ def parse(line: str) -> ParsedSignature:
 
 
 def _read_spec(signature: Signature) -> MetricSpec:
-    """Return the spec that a signature was written from, without the model and with hashes of
-    files.
-    """
+    """Return the spec of a signature, without the model and with hashes of files."""
     text = ",".join(
         f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix"
     )
@@ -324,9 +300,7 @@ def _parse_lexical(signature: Signature) -> ParsedSignature:
 
 
 def _parse_blend(signature: Signature) -> ParsedSignature:
-    """Parse the signature of a blend; each member is parsed as the signature of an arbitrary
-    transport metric.
-    """
+    """Parse the signature of a blend, each member like that of a transport metric."""
     members = {
         name: parse(str(_member_signature(signature, name)))
         for name in BLENDS[signature["metric"]].spec.members
@@ -352,17 +326,13 @@ def _member_signature(signature: Signature, name: str) -> Signature:
 
 
 def library_fields(signature: Signature) -> dict[str, str]:
-    """Return the fields that the library of a lexical metric wrote, without the number of
-    references.
-    """
+    """Return the fields that a lexical metric's library wrote, without `nrefs`."""
     left_out = ("metric", "options", "against", "monge", "nrefs")
     return {key: value for key, value in signature.fields if key not in left_out}
 
 
 def difference(first_line: str, second_line: str) -> list[tuple[str, str, str]]:
-    """Return the keys in which two signatures differ, with both values ('' where one has no such
-    key).
-    """
+    """Return the keys in which two signatures differ, with both values ('' if absent)."""
     first, second = full(first_line), full(second_line)
     keys = list(dict.fromkeys([key for key, _ in first.fields] + [key for key, _ in second.fields]))
     return [
@@ -371,9 +341,7 @@ def difference(first_line: str, second_line: str) -> list[tuple[str, str, str]]:
 
 
 def shortened(line: str) -> str:
-    """Return the short form of a signature, or the line itself where the short form would lose
-    something.
-    """
+    """Return the short form of a signature, or the line itself where that would lose data."""
     signature = full(line)
     try:
         parse(line)
@@ -418,9 +386,7 @@ def _digest(signature: Signature) -> str:
 
 
 def full(line: str) -> Signature:
-    """Return the long form of a signature, long or short; raise where a short one does not match
-    its digest.
-    """
+    """Return the long form of a signature; raise if a short one does not match its digest."""
     match = _SHORT.fullmatch(line.strip())
     if match is None:
         return Signature.parse(line)
@@ -436,10 +402,8 @@ def full(line: str) -> Signature:
     if _digest(signature) != digest:
         raise StatisticsMismatch(
             f"the short signature ends in #{digest}, but {first} here gives #{_digest(signature)}: "
-            f"it was changed, or "
-            f"made by a version of monge with other defaults ({monge}; this is "
-            f"{version('monge')}); "
-            "the long signature replays (-f json, or --signature-form long)"
+            f"it was changed, or made by a version of monge with other defaults ({monge}; this is "
+            f"{version('monge')}); the long signature replays (-f json, or --signature-form long)"
         )
     return signature
 
@@ -462,8 +426,7 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     ):
         raise StatisticsMismatch(
             "not a short signature: expected "
-            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
-            "monge:VERSION#DIGEST"
+            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|monge:VERSION#DIGEST"
         )
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
     identity += (("device", rest["device"]),) if "device" in rest else ()

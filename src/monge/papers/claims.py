@@ -1,5 +1,4 @@
-"""Does a published table hold? Three levels (Cohen et al. 2018): the value, the finding, the
-conclusion.
+"""Judge a published table on three levels (Cohen et al. 2018): value, finding, conclusion.
 
 value: how many figures differ by no more than .01. finding: how many pairs of rows stand in the
 published order, column by column. conclusion: the table's declared claims, on its mean columns,
@@ -17,8 +16,8 @@ import numpy as np
 
 from monge.datasets import Judged
 from monge.evaluation.agreement import agreement_table
+from monge.evaluation.question import named
 from monge.evaluation.score_book import VariantScores
-from monge.evaluation.task import named
 from monge.papers.tables import Claim, Entry, PublishedColumn, PublishedRow, PublishedTable
 from monge.stats import percentiles
 from monge.types import Array
@@ -48,9 +47,7 @@ class ClaimDraws:
     def of(
         self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int
     ) -> Array:
-        """Return draws [rows, resamples] of the mean over groups; a draw without a value counts as
-        the value itself.
-        """
+        """Return draws [rows, resamples] of the mean over groups; missing ones are the value."""
         statistic = named(column.statistic, dataset.kind)
         table = agreement_table(
             dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number
@@ -80,8 +77,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """A claim on some rows: the published and our margin (above 0, or above minus `within`: it
-    holds).
+    """A claim on some rows: the published and our margin; it holds above 0 or -`within`.
 
     `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the bounds are on
     one side.
@@ -133,9 +129,7 @@ def judge(
     *,
     signs: Sequence[int] = (),
 ) -> Verdict:
-    """Judge a table on three levels; `signs` -1 marks columns of figures of which less is
-    better.
-    """
+    """Judge a table on three levels; `signs` -1 marks columns where less is better."""
     published = range(len(table.columns))
     compared = [row[k] for row in entries.values() for k in published if _is_comparable(row[k])]
     close = sum(
@@ -161,9 +155,7 @@ def judge(
 
 
 def scopes(table: PublishedTable) -> list[list[PublishedRow]]:
-    """Group the rows that are compared: those of a block if blocks repeat labels (models), else
-    all.
-    """
+    """Group the rows that are compared: by block if blocks repeat labels (models), else all."""
     labels = [row.label for row in table.rows]
     if len(set(labels)) == len(labels):
         return [list(table.rows)]
@@ -176,9 +168,7 @@ def _is_comparable(cell: Entry) -> bool:
 
 
 def _compare_order(first: Entry, second: Entry) -> int:
-    """Return 1 if our figures have the published order, -1 if not, 0 if there is nothing to
-    compare.
-    """
+    """Return 1 if our figures have the published order, -1 if not, 0 if undecidable."""
     if not (_is_comparable(first) and _is_comparable(second)):
         return 0
     published = (first.reported or 0.0) - (second.reported or 0.0)
@@ -200,9 +190,7 @@ class Evidence:
     signs: Sequence[int]
 
     def outcomes(self, claim: Claim) -> list[ClaimOutcome]:
-        """Return a claim on every set of rows it speaks of; sets that are the same metrics of ours
-        are one outcome.
-        """
+        """Return a claim on every distinct set of our metrics that it speaks of."""
         merged: dict[str, list[Sides]] = {}
         for scope in scopes(self.table) if not claim.flatter else [list(self.table.rows)]:
             block = scope[0].block if len(scope) < len(self.table.rows) else ""
@@ -257,9 +245,7 @@ class Evidence:
     def _figures(
         self, kind: str, rows: Sequence[PublishedRow], columns: Sequence[int]
     ) -> Array | None:
-        """The mean over columns of each row's figures [rows], `reported` or `ours`, higher for
-        better; None: none.
-        """
+        """Return each row's mean over columns, `reported` or `ours`, higher for better."""
         values = [
             [getattr(self.entries[row.block, row.label][k], kind) for k in columns] for row in rows
         ]
@@ -276,9 +262,7 @@ class Evidence:
         split: int,
         pair: tuple[int, int],
     ) -> Array | None:
-        """Return our margin on resamples [r]: of the two rows that decide, or of the two
-        spreads.
-        """
+        """Return our margin on resamples [r], of the two rows or spreads that decide."""
         if self.draws is None or not self.draws.resamples:
             return None
         chosen = list(rows) if claim.flatter else [rows[pair[0]], rows[pair[1]]]
@@ -305,9 +289,7 @@ def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> 
 
 
 def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
-    """The columns a claim is judged on: its own, or the means, of Pearson's r or tau where the
-    table has them.
-    """
+    """The columns a claim is judged on: its own, or the means, of Pearson's r or tau if any."""
     columns = table.columns
     chosen = [k for k, column in enumerate(columns) if str(column) == claim.column]
     if claim.to:
@@ -321,8 +303,7 @@ def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
 
 
 def margin(claim: Claim, values: Array, split: int) -> tuple[float, tuple[int, int]]:
-    """The smallest lead of a better row over a worse one (`both`: the largest difference), and the
-    rows it is between.
+    """The smallest lead of a better row over a worse one (`both`: largest gap), and these rows.
 
     For `flatter`: by how much the other block's values spread more.
     """

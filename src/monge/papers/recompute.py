@@ -18,8 +18,9 @@ from monge.datasets import Judged
 from monge.datasets.request import matching
 from monge.errors import UnknownName, Unreadable, UsageError
 from monge.evaluation.agreement import agreement_table
+from monge.evaluation.question import named
 from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores
-from monge.evaluation.task import Task, named, target_language
+from monge.evaluation.task import Task, target_language
 from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.presets import resolve
@@ -47,9 +48,7 @@ Place = tuple[str, str, str]
 
 @dataclass
 class Recomputation:
-    """One reading of a table: the judgements opened so far, the variants loaded, their scores and
-    signatures.
-    """
+    """One reading of a table: its opened judgements, loaded variants, scores, signatures."""
 
     table: PublishedTable
     data: str
@@ -122,9 +121,7 @@ class Recomputation:
         return replace(opened, groups=present)
 
     def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
-        """Return a metric by name and settings for a target language, loaded, or why it
-        cannot be.
-        """
+        """Return a loaded metric for a target language, or why it cannot be loaded."""
         key = metric, lang, references
         if key not in self._variants:
             setup = replace(self.setup, lang=lang)
@@ -143,9 +140,7 @@ class Recomputation:
         return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
     def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
-        """Return the metric for a group, or why it cannot score that group: unknown here, or the
-        wrong language.
-        """
+        """Return the metric for a group, or why it cannot score that group."""
         foreign = judged_data.against == "source" or target_language(group) != "en"
         if (
             foreign
@@ -159,9 +154,7 @@ class Recomputation:
         return self.load(metric, target_language(group), judged_data.references)
 
     def score(self) -> None:
-        """Score every data set of the table once, with all its metrics; groups that are asked alike
-        in one run.
-        """
+        """Score every data set once with all its metrics; like groups in one run."""
         rows = [row for row in self.table.rows if row.metric and not self.why_barred(row)]
         for dataset in dict.fromkeys(name for column in self.columns for name in column.datasets):
             human = next(column.human for column in self.columns if dataset in column.datasets)
@@ -286,9 +279,7 @@ class Recomputation:
         )
 
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
-        """Return our figure: the mean over data sets of the mean over groups; NaN where it is
-        undefined everywhere.
-        """
+        """Return our mean over data sets of means over groups; NaN if never defined."""
         key = (
             row.metric_for(column.group) + str(row.set_for),
             row.human or column.human,
@@ -331,8 +322,7 @@ class Recomputation:
             )
 
     def score_pairs(self) -> tuple[dict[tuple[str, str], tuple[Entry, ...]], tuple[int, ...]]:
-        """Entries of a table whose rows are sentence pairs and whose columns are metrics, and each
-        column's direction.
+        """Return the entries of a table of sentence pairs by metrics, and each column's direction.
 
         (Lazy-EMD's table 1: scores of given sentences, not correlations.)
         """
@@ -377,54 +367,48 @@ def reproduce(
     resamples: int = RESAMPLES,
     run: Run = QUIET,
 ) -> Reproduction:
-    """Recompute a table with the given data and model, once per reading of the data that it
-    declares.
+    """Recompute a table with the given data and model, once per reading that it declares.
 
     `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are
     those of the intervals of claims; the cache of `run` keeps vectors and scores for the next
     table.
     """
     if pairs is not None:
-        groups = (
-            column.group for column in (*table.columns, *table.beside) if column.group != "mean"
-        )
+        columns = (*table.columns, *table.beside)
+        groups = (column.group for column in columns if column.group != "mean")
         pairs = matching(pairs, groups, f"{table.name} group")
     readings, signatures = [], {}
     with ScoreBook(run) as book:
         for variant in table.variants:
             switches = {key: value for key, value in variant.items() if key != "name"}
             recomputation = Recomputation(table, data, setup, book, pairs, switches)
-            if table.metrics:
-                entries, signs = recomputation.score_pairs()
-                verdict = judge(table, entries, signs=signs)
-            else:
-                entries = recomputation.entries()
-                verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
-            readings.append(
-                TableReading(
-                    str(variant.get("name", "")),
-                    entries,
-                    verdict,
-                    tuple(dict.fromkeys(recomputation.notes)),
-                )
-            )
-            signatures.update(
-                {
-                    metric: told_apart(metric, places)
-                    for metric, places in recomputation.signatures.items()
-                }
-            )
+            name = str(variant.get("name", ""))
+            readings.append(_read_table(name, table, recomputation, resamples, seed))
+            for metric, places in recomputation.signatures.items():
+                signatures[metric] = told_apart(metric, places)
     computed = [
         row
         for row in table.rows
         if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
     ]
     encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
-    name = recomputation.encoder.name if encoded else ""
+    model = recomputation.encoder.name if encoded else ""
     lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
-    return Reproduction(
-        table, name, _condition(computed, name), tuple(readings), lines, seed, resamples
-    )
+    condition = _condition(computed, model)
+    return Reproduction(table, model, condition, tuple(readings), lines, seed, resamples)
+
+
+def _read_table(
+    name: str, table: PublishedTable, recomputation: Recomputation, resamples: int, seed: int
+) -> TableReading:
+    """Compute the entries of a table under one reading of the data, and judge them."""
+    if table.metrics:
+        entries, signs = recomputation.score_pairs()
+        verdict = judge(table, entries, signs=signs)
+    else:
+        entries = recomputation.entries()
+        verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
+    return TableReading(name, entries, verdict, tuple(dict.fromkeys(recomputation.notes)))
 
 
 def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
@@ -441,9 +425,7 @@ def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
 
 
 def _condition(rows: Sequence[PublishedRow], model: str) -> str:
-    """`same model`, or what differs: the rule of the study of reproducibility (same or varied
-    conditions).
-    """
+    """Return `same model`, or what differs, as the reproducibility study distinguishes them."""
     if not rows:
         return "not computed"
     if not model:

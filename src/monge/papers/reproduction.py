@@ -1,6 +1,4 @@
-"""A published table beside ours: what was found, its JSON form, and that form as text or
-Markdown.
-"""
+"""A published table beside ours: its record, its JSON form, and that as text or Markdown."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ HEAD = (
 
 @dataclass(frozen=True)
 class TableReading:
-    """A table computed under one reading of the data: a row of entries a row of the table, beside
-    included.
-    """
+    """A table under one reading of the data: one row of entries per row of the table."""
 
     name: str
     entries: Mapping[tuple[str, str], tuple[Entry, ...]]
@@ -44,9 +40,7 @@ class TableReading:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A published table beside ours, with the model that was used and the condition this
-    makes it.
-    """
+    """A published table beside ours, with our model and the condition this makes it."""
 
     table: PublishedTable
     model: str
@@ -95,9 +89,7 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
 def render_reproductions(
     reproductions: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
 ) -> str:
-    """Render recomputed tables in a format of `STUDY_FORMATS`; text is broken at a terminal's
-    `width`.
-    """
+    """Render recomputed tables in one of `STUDY_FORMATS`, text within `width`."""
     if form == "json":
         return dumps({"monge": version, "results": list(reproductions)}) + "\n"
     if form == "text":
@@ -112,9 +104,7 @@ def render_reproductions(
 def render_tables(
     rows: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
 ) -> str:
-    """Render the list of tables in a format of `STUDY_FORMATS`; text is broken at a terminal's
-    `width`.
-    """
+    """Render the list of tables in one of `STUDY_FORMATS`, text within `width`."""
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
     if form == "text":
@@ -125,9 +115,7 @@ def render_tables(
 
 
 def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
-    """Return the tables of every reading, what is missing and the verdict under the last of
-    each.
-    """
+    """Return the tables of every reading; gaps and verdict stand under the last."""
     sheets: list[Sheet] = []
     for reading in reproduction["readings"]:
         reading_name = f", {reading['reading']}" if reading["reading"] else ""
@@ -153,9 +141,7 @@ def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
 
 
 def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str:
-    """Return a table as reported, ours and difference, the verdicts, and why figures are
-    missing.
-    """
+    """Return reported, our and difference figures, verdicts, and reasons for gaps."""
     lines = [
         f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} "
         f"({reproduction['citation']})",
@@ -175,9 +161,7 @@ def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str
 
 
 def reproduction_markdown(reproduction: JsonRecord) -> str:
-    """A table for a document: ours with the reported figure in brackets, the verdict, the claims
-    with intervals.
-    """
+    """Render ours with the reported figures in brackets, the verdict and the claims."""
     lines = [
         f"**{markdown(reproduction['table'])}**: {markdown(reproduction['paper'])}, "
         f"{markdown(reproduction['number'])}. "
@@ -186,41 +170,26 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
     for reading in reproduction["readings"]:
         if reading["reading"]:
             lines += ["", f"*{markdown(reading['reading'])}*"]
-        computed = [
-            row for row in reading["rows"] if any(value is not None for value in row["ours"])
-        ]
-        computed_columns = [
-            k
-            for k in range(len(reproduction["columns"]))
-            if any(row["ours"][k] is not None for row in computed)
-        ]
-        head = [
-            "ours (reported)",
-            *(markdown(_shorten_column(reproduction["columns"][k])) for k in computed_columns),
-        ]
-        rows = [
-            [markdown(_label(row)), *(_format_both(row, k) for k in computed_columns)]
-            for row in computed
-        ]
-        lines += ["", *markdown_table(head, rows)] if computed else []
-        lines += [
-            "",
-            *(
-                f"- {markdown(line)}"
-                for line in _list_reasons(reading["rows"], reproduction["columns"])
-            ),
-        ]
+        lines += _computed_markdown(reading["rows"], reproduction["columns"])
+        reasons = _list_reasons(reading["rows"], reproduction["columns"])
+        lines += ["", *(f"- {markdown(line)}" for line in reasons)]
         lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
-        lines += [
-            f"- {markdown(' '.join(line.split()))}"
-            for line in _verdict_lines(reading["verdict"], reproduction)[1:4]
-        ]
-        lines += (
-            ["", *_claims_markdown(reading["verdict"]["claims"])]
-            if reading["verdict"]["claims"]
-            else []
-        )
+        verdict = _verdict_lines(reading["verdict"], reproduction)[1:4]
+        lines += [f"- {markdown(' '.join(line.split()))}" for line in verdict]
+        if reading["verdict"]["claims"]:
+            lines += ["", *_claims_markdown(reading["verdict"]["claims"])]
     return "\n".join(lines) + "\n"
+
+
+def _computed_markdown(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
+    """Return the table of the rows and columns that have figures of ours, if there are any."""
+    computed = [row for row in rows if any(value is not None for value in row["ours"])]
+    if not computed:
+        return []
+    places = [k for k in range(len(columns)) if any(row["ours"][k] is not None for row in computed)]
+    head = ["ours (reported)", *(markdown(_shorten_column(columns[k])) for k in places)]
+    cells = [[markdown(_label(row)), *(_format_both(row, k) for k in places)] for row in computed]
+    return ["", *markdown_table(head, cells)]
 
 
 def _format_both(row: JsonRecord, k: int) -> str:
@@ -320,9 +289,7 @@ def _label(row: JsonRecord) -> str:
 
 
 def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
-    """Why figures of ours are missing: each reason once, with the rows, and the columns where not
-    all of them.
-    """
+    """List why figures of ours are missing: each reason once, with its rows and columns."""
     by_reason: dict[str, dict[str, list[int]]] = {}
     for row in rows:
         for k, why in enumerate(row["why"]):
@@ -372,15 +339,12 @@ def _format_claim(claim: JsonRecord) -> str:
     block_text = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
     return (
         f"{pad(_claim_word(claim), 6)} {claim['says']}{block_text}: {rows} "
-        f"{claim['ours']:+.3f}{bounds}; "
-        f"reported {reported or 'illegible'}"
+        f"{claim['ours']:+.3f}{bounds}; reported {reported or 'illegible'}"
     )
 
 
 def _claim_word(claim: JsonRecord) -> str:
-    """Return whether a claim holds on ours, with a question mark where the interval does not
-    decide.
-    """
+    """Return whether a claim holds on ours, with "?" where the interval is undecided."""
     if claim["ours"] is None:
         return "not tested"
     return ("holds" if claim["holds"] else "fails") + ("?" if claim["sure"] is False else "")

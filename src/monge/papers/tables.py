@@ -1,5 +1,4 @@
-"""The papers' result tables as data: every published figure, and how we would compute it
-(`reported/*.toml`).
+"""The papers' result tables as data: published figures and how we compute them (`reported/*.toml`).
 
 A column is `DATASET HUMAN STATISTIC GROUP`; several data sets are joined by `+`, the group `mean`
 is the mean over the table's groups. A value is a number as printed (nan: the table prints a dash)
@@ -31,9 +30,7 @@ Value = float | str
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """What a column of figures is: a statistic of the judgements `human` of some data sets, on a
-    group.
-    """
+    """A statistic of the judgements `human` of some data sets, on a group."""
 
     datasets: tuple[str, ...]
     human: str
@@ -52,8 +49,7 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A row of a table: its label, block and model in the paper, its figures, and how we compute
-    it, or why not.
+    """A row of a table: label, block, model, figures, and how we compute it, or why not.
 
     `metric` with `set` (and `set_for` some groups) is ours; `human` replaces the columns' human
     scores; `sign` -1 marks figures printed for a distance; rows without `values` are beside the
@@ -80,18 +76,14 @@ class PublishedRow:
         return f"{self.metric}[{changes}]" if changes else self.metric
 
     def reported(self, index: int, scale: float) -> float | None:
-        """Return the figure in a column, as a correlation; None where there is none or it cannot be
-        read.
-        """
+        """Return the figure of a column as a correlation; None if absent or illegible."""
         value = self.values[index] if index < len(self.values) else ILLEGIBLE
         return None if isinstance(value, str) or isnan(value) else self.sign * value / scale
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One figure of a table: as published (None: none, or illegible), ours, and why there is none
-    of ours.
-    """
+    """A figure of a table: as published (None if absent or illegible), ours, or why not."""
 
     reported: float | None
     ours: float | None
@@ -127,9 +119,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table. `open` says how each data set is opened, `variants` what is switched
-    between two readings.
-    """
+    """A published table. `open` opens its data sets; `variants` differ between readings."""
 
     name: str
     paper: str
@@ -223,9 +213,7 @@ LOGGED = {
 
 
 def logged(data: str | Path | None) -> PublishedTable:
-    """Return the tau values that the reproducibility study logged in full precision on WMT18, run
-    by run.
-    """
+    """Return the full-precision tau values that the reproducibility study logged on WMT18."""
     if data is None:
         raise Unreadable(f"{LOG} is a file of the data: give --data DIR with {LOG_FILE}")
     with Files(data).one((LOG_FILE,)).open(encoding="utf-8", newline="") as lines:

@@ -1,5 +1,4 @@
-"""What is kept of evaluations: every metric's agreement with people on every data set at hand, and
-what it costs.
+"""Kept results of evaluations: each metric's agreement on each data set, and its cost.
 
 `kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json`
 (what tuning did to the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers
@@ -27,8 +26,7 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class Measured:
-    """The agreement of a metric on a data set: its mean over groups, the interval, and how it
-    stands to the best.
+    """A metric's agreement on a data set: mean over groups, interval, standing to the best.
 
     `mark` is `best`, `tied` (cannot be told apart from the best) or nothing.
     """
@@ -82,9 +80,7 @@ class KeptAgreements:
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor seconds per 1,000 pairs with one thread, and the most memory that the process took,
-    in megabytes.
-    """
+    """Processor seconds per 1,000 pairs with one thread, and peak memory in megabytes."""
 
     seconds: float
     megabytes: float
@@ -102,8 +98,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A model that was tuned on human judgements, for `--model NAME`: what it did to `metric` on
-    some data sets.
+    """A model tuned on human judgements, for `--model NAME`: its effect on `metric` by data set.
 
     `time` is that of scoring with it, where that of the plain model `base` is 1; `caution` says
     what to mind.
@@ -118,9 +113,7 @@ class Tuned:
 
     @property
     def sibling(self) -> bool:
-        """Whether the figures are those of a sibling that learned from fewer data, because it
-        learned from these.
-        """
+        """Whether figures come from a sibling that did not learn from these data."""
         return "sibling" in self.caution
 
     @property
@@ -172,9 +165,7 @@ def judgements() -> tuple[KeptAgreements, ...]:
 
 @cache
 def workloads() -> tuple[Mapping[str, Any], ...]:
-    """Return the workloads that cost was measured on: `texts`, `model`, `dataset`, `pairs`,
-    `machine`, `metrics`.
-    """
+    """Return the measured workloads: texts, model, dataset, pairs, machine, metrics."""
     return tuple(
         json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text("utf-8"))
     )

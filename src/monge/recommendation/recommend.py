@@ -1,15 +1,13 @@
-"""Which metric? What agreed with people on a kind of text, and what it costs, from results kept in
-the package.
+"""Recommend a metric by agreement with people and cost, from results kept in the package.
 
 A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper
 one where no data set tells it from the best; a tuned model where it is surely above all of them on
 the judgements that they share; and nothing where even the best hardly agrees with people. What is
-kept: `study.kept_results`, the words: `study.advice`.
+kept: `kept_results`, the sentences: `sentences`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 from monge.errors import InvalidSetting, UnknownName
 from monge.evaluation.notebook import StudyResult
 from monge.metrics.languages import LANGUAGES, check_language
+from monge.recommendation.budget import Budget
 from monge.recommendation.kept_results import (
     Cost,
     KeptAgreements,
@@ -25,10 +24,8 @@ from monge.recommendation.kept_results import (
     cost_of,
     judgements,
     tuned,
-    workloads,
 )
-from monge.render.cells import dashed, decimals, listed
-from monge.types.table import Cell, Sheet
+from monge.types.table import Sheet
 
 TASKS = {
     "translation": "translations, against references",
@@ -42,9 +39,7 @@ TASKS = {
 USELESS = 0.2
 """Below this agreement nothing is recommended."""
 CLOSE = 0.02
-"""A cheaper metric is taken in place of the best only if its agreement is at most so much lower on
-each data set.
-"""
+"""A cheaper metric replaces the best only if it agrees at most this much less on each data set."""
 MUCH = 3.0
 """A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
 DEVELOPMENT: Mapping[str, str] = dict.fromkeys(
@@ -55,60 +50,11 @@ SURE = 0.05
 """A difference with a smaller p is more than chance."""
 SAME = 1e-3
 """Two figures of one metric that differ by less were measured on the same judgements."""
-_BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
-_UNITS = {
-    "s": ("seconds", 1.0),
-    "ms": ("seconds", 0.001),
-    "mb": ("megabytes", 1.0),
-    "gb": ("megabytes", 1024.0),
-}
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The most that may be spent: seconds per 1,000 pairs on one thread, megabytes of memory."""
-
-    seconds: float | None = None
-    megabytes: float | None = None
-
-    @classmethod
-    def read(cls, text: str | None) -> Budget:
-        """Parse `5s`, `800MB`, or `5s,800MB`; a number alone is seconds."""
-        limits: dict[str, float] = {}
-        for part in (text or "").split(","):
-            if not part.strip():
-                continue
-            match = _BUDGET.fullmatch(part)
-            if match is None or float(match[1]) <= 0:
-                raise InvalidSetting(
-                    f"budget {part.strip()!r}: expected seconds a 1,000 pairs or memory, such as "
-                    f"5s, 800MB or 5s,800MB"
-                )
-            name, factor = _UNITS[(match[2] or "s").lower()]
-            limits[name] = float(match[1]) * factor
-        return cls(**limits)
-
-    def holds(self, cost: Cost | None) -> bool:
-        """Return whether a cost stays within it; an unknown one does only where there is no
-        limit.
-        """
-        if cost is None:
-            return self == Budget()
-        return all(
-            limit is None or getattr(cost, name) <= limit for name, limit in vars(self).items()
-        )
-
-    def __str__(self) -> str:
-        limits = [] if self.seconds is None else [f"{self.seconds:g} s a 1,000 pairs"]
-        return " and ".join(
-            [*limits, *([] if self.megabytes is None else [f"{self.megabytes:g} MB"])]
-        )
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A metric: its agreement on every data set of a task, its mean rank on those that count, and
-    what it costs.
+    """A metric: its agreement per data set, its mean rank on those that count, its cost.
 
     Data sets have different statistics, so ranks are averaged, not values: 1 is the best metric of
     a data set.
@@ -127,11 +73,14 @@ class Candidate:
         return self.cost.seconds if self.cost else float("inf")
 
     @property
+    def cost_record(self) -> dict[str, float | None]:
+        """The JSON form of its cost."""
+        return vars(self.cost) if self.cost else {"seconds": None, "megabytes": None}
+
+    @property
     def told_apart(self) -> int:
         """On how many data sets it is significantly worse than the best."""
-        return sum(
-            not figure.mark for key, figure in self.figures.items() if key not in DEVELOPMENT
-        )
+        return sum(not figure.mark for figure in self.tested.values())
 
     @property
     def tested(self) -> dict[str, Measured]:
@@ -160,8 +109,7 @@ class Recommendation(StudyResult):
 
     @property
     def best(self) -> Candidate | None:
-        """Of the metrics within the budget the one that is significantly worse than the best on the
-        fewest data sets.
+        """The metric within the budget that is significantly worse on the fewest data sets.
 
         Of several such metrics, the one with the best mean rank.
         """
@@ -169,8 +117,7 @@ class Recommendation(StudyResult):
 
     @property
     def cheapest(self) -> Candidate | None:
-        """The cheapest metric that is significantly worse than the best on no data set, and close
-        to it on each.
+        """The cheapest metric that is nowhere significantly worse and close to the best.
 
         A test that does not tell two metrics apart does not say that they are equal.
         """
@@ -179,11 +126,7 @@ class Recommendation(StudyResult):
             if candidate.affordable and not candidate.told_apart
             and candidate.cost is not None and self._is_close(candidate)
         ]  # fmt: skip
-        return min(
-            equal,
-            key=lambda candidate: candidate.cost.seconds if candidate.cost else 0.0,
-            default=None,
-        )
+        return min(equal, key=lambda candidate: candidate.seconds, default=None)
 
     def _is_close(self, candidate: Candidate) -> bool:
         """Return whether a metric is within CLOSE of the best metric of each data set."""
@@ -195,9 +138,7 @@ class Recommendation(StudyResult):
 
     @property
     def choice(self) -> Candidate | None:
-        """What to take: the cheapest that cannot be told apart from the best if it is much cheaper,
-        else the best.
-        """
+        """The cheapest that ties with the best if much cheaper, else the best."""
         best, cheap = self.best, self.cheapest
         if best is None or cheap is None or best.cost is None or cheap.cost is None:
             return best
@@ -205,9 +146,7 @@ class Recommendation(StudyResult):
 
     @property
     def usable(self) -> bool:
-        """Whether the best agrees with people well enough on some data set to be recommended at
-        all.
-        """
+        """Whether the best agrees with people well enough on some data set."""
         return (
             self.best is not None
             and max(figure.value for figure in self.best.tested.values()) >= USELESS
@@ -225,16 +164,12 @@ class Recommendation(StudyResult):
         return tuple(model for model in models if self.budget.holds(self.cost_of(model)))
 
     def cost_of(self, model: Tuned) -> Cost | None:
-        """Return the cost of a tuned model: the time of the plain model times the measured
-        ratio.
-        """
+        """Return a tuned model's cost: the plain model's time times the ratio."""
         plain = cost_of(model.metric, self.data[0].texts, model.base)
         return None if plain is None else Cost(plain.seconds * model.time, plain.megabytes)
 
     def shared(self, model: Tuned) -> dict[str, Measured]:
-        """Return the agreement of a tuned model on data sets where it was measured on the same
-        judgements.
-        """
+        """Return a tuned model's agreement on data sets with the same judgements."""
         figures = {}
         for dataset in self.data:
             plain, change = dataset.metrics.get(model.metric), model.figures.get(dataset.key)
@@ -248,8 +183,7 @@ class Recommendation(StudyResult):
 
     @property
     def ahead(self) -> Tuned | None:
-        """The tuned model that is surely above every plain metric on each data set they share, if
-        there is one.
+        """The tuned model surely above every plain metric on each shared data set, if any.
 
         By paired tests: it is above its own plain metric (p below SURE), which no metric is
         significantly above.
@@ -282,90 +216,14 @@ class Recommendation(StudyResult):
         return sentences(self)
 
     def sheets(self) -> list[Sheet]:
-        """Return one table: a row per metric, a column per data set, development data last."""
-        several = len(self.data) > 1
-        head = (
-            "metric",
-            *(dataset.key for dataset in self.data),
-            *(("mean rank",) if several else ()),
-        )
-        head += (
-            *(f"{dataset.key} (dev)" for dataset in self.development),
-            "s / 1,000",
-            "MB",
-            "front",
-        )
-        rows = tuple(
-            (
-                Cell(candidate.metric, mark=""),
-                *(_cell(candidate.figures[data.key]) for data in self.data),
-                *(
-                    (
-                        Cell(
-                            f"{candidate.rank:.1f}",
-                            mark="best" if candidate is self.candidates[0] else "",
-                        ),
-                    )
-                    if several
-                    else ()
-                ),
-                *(Cell(decimals(candidate.figures[data.key].value)) for data in self.development),
-                *_cost_cells(candidate.cost),
-                Cell("●" if candidate.front else ""),
-            )
-            for candidate in self.candidates
-            if candidate.affordable
-        )
-        rows += tuple(self._tuned_row(model, several) for model in self.tuned if self.shared(model))
-        chosen = self.choice
-        signed = [] if chosen is None else [figure.signature for figure in chosen.figures.values()]
-        signed += [
-            figure.signature for model in self.tuned for figure in self.shared(model).values()
-        ]
-        conclusion = (
-            f"use {self.use}"
-            if self.use
-            else "nothing is good enough"
-            if chosen
-            else "nothing fits"
-        )
-        return [
-            Sheet(
-                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {conclusion}",
-                head,
-                rows,
-                said=tuple(self.advice()),
-                notes=(
-                    *(dataset.extent for dataset in (*self.data, *self.development)),
-                    *self._list_notes(),
-                ),
-                signatures=tuple(signed),
-                words_behind=1,
-                tied="not significantly below the best of its column",
-            )
-        ]
+        """Return one table: a row per metric, a column per data set."""
+        from monge.recommendation.sheets import recommendation_sheet
 
-    def _tuned_row(self, model: Tuned, several: bool) -> tuple[Cell, ...]:
-        """Return a tuned model on the data that it was measured on."""
-        shared, nothing = self.shared(model), Cell(dashed(None))
-        figures = (
-            _cell(shared[dataset.key]) if dataset.key in shared else nothing
-            for dataset in self.data
-        )
-        return (
-            Cell(f"{model.label} (sibling)" if model.sibling else model.label),
-            *figures,
-            *((nothing,) if several else ()),
-            *(nothing for _ in self.development),
-            *_cost_cells(self.cost_of(model)),
-            Cell(""),
-        )
+        return [recommendation_sheet(self)]
 
     @property
     def missing(self) -> list[str]:
-        """Metrics that were evaluated with this model, but not on all of these data: they are not
-        compared.
-        """
+        """Metrics not compared, as they lack results on some of these data."""
         compared = {candidate.metric for candidate in self.candidates}
         alike = [
             dataset
@@ -375,42 +233,11 @@ class Recommendation(StudyResult):
         ]
         return sorted({name for dataset in alike for name in dataset.metrics} - compared)
 
-    def _list_notes(self) -> Iterator[str]:
-        model = self.data[0].model
-        yield (
-            f"model {model}; front: no metric ranks better for less time; intervals (95%, by "
-            f"source item) in JSON"
-        )
-        if len(self.data) > 1:
-            yield (
-                "order: on how many data sets a metric is significantly worse than the best, then "
-                "its mean rank (1 is "
-                "the best); statistics differ between data sets, so values have no mean"
-            )
-        for data in self.development:
-            yield (
-                f"{data.key} is development data ({DEVELOPMENT[data.key]}): it counts for "
-                f"nothing here"
-            )
-        for model_row in self.tuned:
-            if model_row.sibling and self.shared(model_row):
-                yield f"{model_row.label} (sibling): {model_row.caution}"
-        for workload in workloads():
-            if (workload["texts"], workload["model"]) == (self.data[0].texts, model):
-                yield (
-                    f"cost: {workload['pairs']:,} pairs of {workload['dataset']}, "
-                    f"{workload['machine']}, "
-                    "model loaded before"
-                )
-
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one row per metric and data set."""
         for candidate in self.candidates:
             for data in (*self.data, *self.development):
                 figure = candidate.figures[data.key]
-                cost = (
-                    vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}
-                )
                 about = {
                     "task": self.task,
                     "lang": self.lang,
@@ -423,7 +250,7 @@ class Recommendation(StudyResult):
                     **used,
                     **vars(figure),
                     "rank": candidate.rank,
-                    **cost,
+                    **candidate.cost_record,
                     "front": candidate.front,
                 }
 
@@ -446,11 +273,7 @@ class Recommendation(StudyResult):
                 {
                     "metric": candidate.metric,
                     "rank": candidate.rank,
-                    **(
-                        vars(candidate.cost)
-                        if candidate.cost
-                        else {"seconds": None, "megabytes": None}
-                    ),
+                    **candidate.cost_record,
                     "affordable": candidate.affordable,
                     "front": candidate.front,
                     "agreement": {key: vars(figure) for key, figure in candidate.figures.items()},
@@ -469,77 +292,9 @@ class Overview(StudyResult):
 
     def sheets(self) -> list[Sheet]:
         """Return one table with a row per task."""
-        rows = []
-        for recommendation in self.every:
-            chosen, best = recommendation.choice, recommendation.best
-            if chosen is None or best is None:
-                rows.append(
-                    (
-                        Cell(recommendation.task),
-                        Cell("none within the budget"),
-                        *(Cell("") for _ in range(5)),
-                    )
-                )
-                continue
-            best_metric = best.metric if chosen is not best and recommendation.usable else ""
-            figures, cost, titles = (
-                chosen.tested,
-                chosen.cost,
-                [dataset.title for dataset in recommendation.data],
-            )
-            if recommendation.ahead is not None:
-                figures = shared = recommendation.shared(recommendation.ahead)
-                cost, titles = (
-                    recommendation.cost_of(recommendation.ahead),
-                    [dataset.title for dataset in recommendation.data if dataset.key in shared],
-                )
-            use = recommendation.use or f"nothing (best: {best.metric})"
-            agreement = ", ".join(decimals(figure.value) for figure in figures.values())
-            texts = (
-                recommendation.task,
-                use,
-                agreement,
-                *(cell.text for cell in _cost_cells(cost)),
-                best_metric,
-                ", ".join(titles),
-            )
-            rows.append(tuple(map(Cell, texts)))
-        head = (
-            "task",
-            "use",
-            "agreement",
-            "s / 1,000",
-            "MB",
-            "best, no better by any test",
-            "judged data",
-        )
-        lang = self.every[0].lang
-        title = f"which metric, for {LANGUAGES[lang]} texts with {self.every[0].data[0].model}"
-        note = (
-            "monge recommend --task NAME shows every metric, how far to trust it, and what it "
-            "was measured on"
-        )
-        return [
-            Sheet(
-                title,
-                head,
-                tuple(rows),
-                notes=(note,),
-                words=2,
-                words_behind=2,
-                said=tuple(self._summarise()),
-            )
-        ]
+        from monge.recommendation.sheets import overview_sheet
 
-    def _summarise(self) -> Iterator[str]:
-        """Yield a sentence on which metric to use for which tasks."""
-        tasks: dict[str, list[str]] = {}
-        for recommendation in self.every:
-            lacking = "good enough" if recommendation.choice is not None else "cheap enough"
-            tasks.setdefault(
-                recommendation.use or f"no metric, because none is {lacking},", []
-            ).append(recommendation.task)
-        yield f"Use {'; '.join(f'{use} for {listed(names)}' for use, names in tasks.items())}."
+        return [overview_sheet(self)]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of every task."""
@@ -554,12 +309,13 @@ class Overview(StudyResult):
 def recommend(
     task: str | None = None, *, lang: str = "en", budget: str | None = None
 ) -> Recommendation | Overview:
-    """Recommend a metric for texts of a kind and language, from stored agreement with people and
-    cost.
+    """Recommend a metric for texts of a kind and language, by kept agreement and cost.
 
-    Args: task: One of `TASKS`; None gives the choice for each of them. lang: The language of the
-        judged texts (ISO 639-1). budget: The most that may be spent, such as `5s` (a 1,000 pairs on
-        one thread), `800MB`, or both with a comma.
+    Args:
+        task: One of `TASKS`; None gives the choice for each of them.
+        lang: The language of the judged texts (ISO 639-1).
+        budget: The most that may be spent, such as `5s` (a 1,000 pairs on one thread), `800MB`, or
+            both with a comma.
     """
     check_language(lang)
     limit = Budget.read(budget)
@@ -576,17 +332,14 @@ def recommend(
         )
     if task is not None:
         return _rank_candidates(task, lang, language_datasets, limit)
-    tasks = dict.fromkeys(dataset.task for dataset in language_datasets)
-    ordered = [name for name in TASKS if name in tasks]
+    by_task = {
+        name: [dataset for dataset in language_datasets if dataset.task == name] for name in TASKS
+    }
     return Overview(
         tuple(
-            _rank_candidates(
-                name,
-                lang,
-                [dataset for dataset in language_datasets if dataset.task == name],
-                limit,
-            )
-            for name in ordered
+            _rank_candidates(name, lang, task_datasets, limit)
+            for name, task_datasets in by_task.items()
+            if task_datasets
         )
     )
 
@@ -617,9 +370,7 @@ def _rank_candidates(
 
 
 def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
-    """Return the mean rank of each metric over data sets [d][m]; 1 is the highest value, equal
-    values share a rank.
-    """
+    """Return each metric's mean rank over data sets [d][m]; 1 is best, ties share ranks."""
     ranks = [
         [
             1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2
@@ -631,9 +382,7 @@ def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
-    """Return the places of the (cost, value) points on the Pareto front: no cheaper point is as
-    good.
-    """
+    """Return the places of (cost, value) points on the Pareto front: no cheaper is as good."""
     best, on_front = float("-inf"), set()
     priced = [
         (cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None
@@ -653,15 +402,3 @@ def _uses_source(dataset: KeptAgreements) -> bool:
 def short(seconds: float) -> str:
     """Return seconds with two significant digits, or none after the point from 10 on."""
     return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
-
-
-def _cell(figure: Measured) -> Cell:
-    return Cell(decimals(figure.value), mark=figure.mark)
-
-
-def _cost_cells(cost: Cost | None) -> tuple[Cell, Cell]:
-    return (
-        (Cell(short(cost.seconds)), Cell(f"{cost.megabytes:.0f}"))
-        if cost
-        else (Cell(dashed(None)), Cell(dashed(None)))
-    )

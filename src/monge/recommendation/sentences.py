@@ -21,42 +21,23 @@ QUICK = 2.0
 
 
 def sentences(recommendation: Recommendation) -> list[str]:
-    """Return sentences on which metric to use, its cost, the alternatives, and how reliable
-    it is.
-    """
-    best, chosen = recommendation.best, recommendation.choice
+    """Return sentences on the metric to use, its cost, alternatives and reliability."""
+    best, chosen, ahead = recommendation.best, recommendation.choice, recommendation.ahead
     if best is None or chosen is None:
-        cheap = min(
-            (candidate for candidate in recommendation.candidates if candidate.cost),
-            key=lambda candidate: candidate.seconds,
-            default=None,
-        )
-        least = (
-            ""
-            if cheap is None
-            else f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
-        )
-        return [f"No metric stays within {recommendation.budget}{least}."]
-    lines: list[str] = []
-    if recommendation.ahead is not None:
-        lines += _describe_ahead(recommendation, recommendation.ahead)
-    lines += (
-        [*_describe_plain(recommendation, best, chosen)]
-        if recommendation.usable
-        else [*_describe_nothing(recommendation, best)]
-    )
-    lines += [
-        line
-        for model in recommendation.tuned
-        if model is not recommendation.ahead
-        for line in _describe_tuned(recommendation, model)
-    ]
-    if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
+        return [_describe_none(recommendation)]
+    lines = [] if ahead is None else [*_describe_ahead(recommendation, ahead)]
+    if recommendation.usable:
+        lines += _describe_plain(recommendation, best, chosen)
+    else:
+        lines += _describe_nothing(recommendation, best)
+    for model in recommendation.tuned:
+        if model is not ahead:
+            lines += _describe_tuned(recommendation, model)
+    if recommendation.usable and best.least < WEAK and ahead is None:
         lines.append(
             f"Even the best reaches {decimals(best.least)} "
-            f"only{_name_weakest(recommendation, best)} (1 is perfect "
-            "agreement, 0 is "
-            "chance): trust means over many texts, not the score of one."
+            f"only{_name_weakest(recommendation, best)} (1 is perfect agreement, 0 is chance): "
+            "trust means over many texts, not the score of one."
         )
     if recommendation.development:
         names = listed([dataset.title for dataset in recommendation.development])
@@ -67,11 +48,19 @@ def sentences(recommendation: Recommendation) -> list[str]:
             "uncertain."
         )
     if recommendation.missing:
-        lines.append(
-            f"Not compared, because not tried on all of these data: "
-            f"{', '.join(recommendation.missing)}."
-        )
+        missing = ", ".join(recommendation.missing)
+        lines.append(f"Not compared, because not tried on all of these data: {missing}.")
     return lines
+
+
+def _describe_none(recommendation: Recommendation) -> str:
+    """Return the sentence that no metric is within the budget, with the cheapest."""
+    priced = [candidate for candidate in recommendation.candidates if candidate.cost]
+    least = ""
+    if priced:
+        cheap = min(priced, key=lambda candidate: candidate.seconds)
+        least = f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
+    return f"No metric stays within {recommendation.budget}{least}."
 
 
 def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
@@ -81,11 +70,9 @@ def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[st
         name, top = max(data.metrics.items(), key=lambda item: item[1].value)
         yield (
             f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: "
-            f"it agrees with people "
-            f"by {_format_interval(figure)} on {data.title}, where the best plain metric, {name}, "
-            f"has "
-            f"{decimals(top.value)}; "
-            f"it takes {_format_cost(recommendation.cost_of(model))}."
+            f"it agrees with people by {_format_interval(figure)} on {data.title}, where the best "
+            f"plain metric, {name}, has {decimals(top.value)}; it takes "
+            f"{_format_cost(recommendation.cost_of(model))}."
         )
     yield from [model.caution] * bool(model.caution)
 
@@ -94,9 +81,8 @@ def _describe_nothing(recommendation: Recommendation, best: Candidate) -> Iterat
     """Yield the sentence that no metric agrees with people well enough."""
     yield (
         f"Nothing here is good enough: even the best, {best.metric}, agrees with people by "
-        f"{_format_agreement(recommendation, best)} "
-        "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let "
-        "people judge, or "
+        f"{_format_agreement(recommendation, best)} only (1 is perfect agreement, 0 is chance). Do "
+        "not decide by any of these scores; let people judge, or "
         + (
             "get references."
             if recommendation.task == "quality-estimation"
@@ -111,12 +97,9 @@ def _describe_plain(
     """Yield sentences on which metric to use with a plain model."""
     sets = len(recommendation.data)
     use = "Use" if recommendation.ahead is None else "Without a tuned model use"
-    within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
-    words = (
-        ", and it needs no model: it counts words and characters"
-        if chosen.metric in LEXICAL
-        else ""
-    )
+    words = ""
+    if chosen.metric in LEXICAL:
+        words = ", and it needs no model: it counts words and characters"
     if chosen is not best:
         on = "It" if sets == 1 else f"On each of the {sets} data sets it"
         yield (
@@ -130,17 +113,20 @@ def _describe_plain(
             f"{_format_cost(best.cost)}."
         )
         return
-    rank = (
-        ""
-        if sets == 1
-        else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
-    )
+    within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
+    of = len(recommendation.candidates)
+    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {of}"
     yield (
         f"{use} {best.metric}: it agrees best with people{within} "
-        f"({_format_agreement(recommendation, best)}{rank}) "
-        "and takes "
+        f"({_format_agreement(recommendation, best)}{rank}) and takes "
         f"{_format_cost(best.cost)}{words}."
     )
+    yield from _describe_cheaper(recommendation, best)
+
+
+def _describe_cheaper(recommendation: Recommendation, best: Candidate) -> Iterator[str]:
+    """Yield a sentence on the first metric of the front that is much cheaper than the best."""
+    sets = len(recommendation.data)
     cheaper = [
         candidate for candidate in recommendation.candidates
         if candidate.front and candidate.affordable and candidate is not best
@@ -160,9 +146,7 @@ def _describe_plain(
 
 
 def _format_agreement(recommendation: Recommendation, candidate: Candidate) -> str:
-    """Return the agreement of a metric on each data set that counts; with its interval where there
-    is only one set.
-    """
+    """Return a metric's agreement on each data set that counts; a single one with interval."""
     figures = candidate.tested
     if len(figures) == 1:
         return _format_interval(next(iter(figures.values())))
@@ -186,9 +170,8 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
         data, change = next(iter(changes.items()))
         yield (
             f"Where time is short: {model.label} is {1 / model.time:.1f} times as fast as "
-            f"{model.metric} with the "
-            f"plain model, and agrees by {decimals(change.after.value)} on {data} "
-            f"(plain: {decimals(change.before.value)})."
+            f"{model.metric} with the plain model, and agrees by {decimals(change.after.value)} on "
+            f"{data} (plain: {decimals(change.before.value)})."
         )
         return
     better = {
@@ -200,8 +183,7 @@ def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[st
         moved = listed([f"{_format_change(change)} on {title}" for title, change in better.items()])
         yield (
             f"If you take {model.metric}, take it with --model {model.name}, which was tuned on "
-            f"human judgements: its "
-            f"agreement rises {moved}, for the same time."
+            f"human judgements: its agreement rises {moved}, for the same time."
         )
         yield from [model.caution] * bool(model.caution)
     else:

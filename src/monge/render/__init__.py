@@ -1,6 +1,4 @@
-"""Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no
-plots.
-"""
+"""Results, explanations and tables as strings: pure functions, no files, torch or plots."""
 
 from monge.render.explanation import explanation_json, explanation_text, render_explanation
 from monge.render.explanation_page import explanation_fragment, explanation_html

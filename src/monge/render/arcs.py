@@ -1,6 +1,4 @@
-"""A plan as arcs between the words of two texts: width is the mass moved, colour what moving it
-cost.
-"""
+"""A plan as arcs between the words of two texts: width is mass, colour its cost."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ _COLUMN, _BETWEEN = 118.0, 84.0
 
 
 def arcs(e: Explanation, plan: str, *, tall: bool | None = None) -> Drawing:
-    """Return the arcs of a plan: the texts in two rows, or as two columns (`tall`), which fit a
-    phone.
-    """
+    """Draw the arcs of a plan: the texts in two rows, or in two columns (`tall`) for a phone."""
     wide = max(_span(getattr(e, name)) for name in SIDES)
     tall = wide > WIDEST if tall is None else tall
     places, boxes, width, height = _columns(e) if tall else _rows(e, wide)

@@ -24,9 +24,7 @@ def pyarrow() -> tuple[Any, Any]:
 def segment_schema(
     parts: Sequence[str], *, texts: bool, metadata: dict[str, str] | None = None
 ) -> Any:
-    """Columns metric, system, id, score, the parts, best_reference (from 1), flags and, if wanted,
-    the texts.
-    """
+    """Columns metric, system, id, score, parts, best_reference (from 1), flags, and texts."""
     arrow, _ = pyarrow()
     string_list = arrow.list_(arrow.string())
     columns = [*((name, arrow.string()) for name in ("metric", "system", "id"))]
@@ -44,9 +42,7 @@ def segment_schema(
 def arrow_row(
     metric: str, system: str, row: dict[str, Any], parts: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the JSON row of a segment as a row of the table; a part that the metric does not have
-    is null.
-    """
+    """Return a segment's JSON row as a row of the table; parts that it lacks are null."""
     rest = {name: value for name, value in row.items() if name not in ("parts", "reference")}
     own = {name: row["parts"].get(name) for name in parts}
     return {

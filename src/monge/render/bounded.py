@@ -1,6 +1,4 @@
-"""An explanation of long texts in few bytes: the largest moves, and what the others are
-together.
-"""
+"""An explanation of long texts in few bytes: the largest moves and the sum of the others."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ from monge.render.checks import checked_explanation, dumps
 from monge.types import Explanation
 
 FULL_CELLS, WHOLE_CELLS = 10_000, 100_000
-"""Pairs of units up to which every cost and every mass is written, and up to which it is where that
-is asked for.
-"""
+"""Pairs of units up to which all costs and masses are written: by default, and on request."""
 MOST_MOVES = 2_000
 """Moves of a plan, the largest first."""
 

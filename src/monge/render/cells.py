@@ -1,6 +1,4 @@
-"""Numbers as people read them, and text in columns: how wide a string stands in a terminal, tables
-that line up.
-"""
+"""Numbers as people read them, and text in columns: display width, padding, line breaks."""
 
 from __future__ import annotations
 
@@ -58,8 +56,7 @@ def with_minus(text: str) -> str:
 
 
 def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
-    """Return the decimals that intervals support: two digits of the width of the narrowest one, at
-    most four decimals.
+    """Return the decimals that intervals support: two digits of the narrowest, at most four.
 
     An interval without width says nothing, and a column without any other has four.
     """
@@ -68,8 +65,7 @@ def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
 
 
 def p_value(value: float, *, bound: bool = False) -> str:
-    """Return a p-value in three decimals without its leading zero, in as many as show one digit
-    where it is smaller.
+    """Return a p-value in three decimals without leading zero; a smaller one with one digit.
 
     `bound`: it is the smallest that so many random draws can give, and the true one is at most
     that.
@@ -114,8 +110,7 @@ def listed(names: Sequence[str], word: str = "and") -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with control, direction-override and lone surrogate characters written as
-    escapes.
+    """Return the text with control, direction and lone surrogate characters as escapes.
 
     A system name or a hypothesis can hold anything; a terminal must not obey it.
     """
@@ -128,16 +123,12 @@ def printable(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Return the terminal columns that a text takes: wide East Asian characters and emoji 2, marks
-    and styling 0.
-    """
+    """Return the terminal columns of a text: wide characters and emoji 2, marks 0."""
     return sum(width for _, width in _columns(_STYLE.sub("", text)))
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
-    """Each character with the columns it adds: what is joined to an emoji adds none, what makes one
-    wide adds one.
-    """
+    """Yield characters with the columns they add: none if joined to an emoji."""
     before, is_joined = 0, False
     for char in text:
         width = _char_width(char)
@@ -156,9 +147,7 @@ def _char_width(char: str) -> int:
 
 
 def pad(text: str, width: int, side: str = "l") -> str:
-    """Return the text filled with spaces to a display width; side "l" or "r" says where the text
-    stands.
-    """
+    """Return the text padded to a display width; side "l" or "r" says where the text is."""
     space = " " * max(0, width - display_width(text))
     return space + text if side == "r" else text + space
 
@@ -228,9 +217,7 @@ _BREAKS = re.compile(r"[-,;:|/_.=\]]|(?=\[)")
 
 
 def _cut(text: str, width: int) -> int:
-    """How many characters of the text stand in a line: up to the last punctuation in its second
-    half, or all of it.
-    """
+    """Return how many characters fit: up to the last punctuation in the second half, or all."""
     used, most = 0, 0
     for _, columns in _columns(text):
         used += columns
@@ -307,9 +294,7 @@ def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) ->
 
 
 def gloss(pairs: Sequence[tuple[str, str]], *, width: int, indent: str = "  ") -> list[str]:
-    """Return two-line blocks, each word over its annotation, broken at the width: an interlinear
-    gloss.
-    """
+    """Return an interlinear gloss: two-line blocks, each word over its annotation."""
     return [
         line
         for block in _blocks(pairs, width - len(indent))

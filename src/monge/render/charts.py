@@ -1,6 +1,4 @@
-"""Small charts of a page: how scores spread, two scores against each other, a score against what
-people said.
-"""
+"""Small charts of a page: distribution of scores, two scores, a score and human scores."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ _WIDE, _SIDE, _LEFT = 262.0, 220.0, 30.0
 
 @dataclass(frozen=True)
 class Hill:
-    """How the scores of a system spread: counts of equal bins over the range of the chart, and
-    their mean.
-    """
+    """The distribution of a system's scores: counts of equal bins over the range, and the mean."""
 
     name: str
     counts: Sequence[int]
@@ -122,9 +118,7 @@ def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[in
 
 
 def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
-    """Draw two scores of the same segments against each other; darker squares hold more
-    segments.
-    """
+    """Draw two scores of the same segments against each other; dense squares are darker."""
     side, left = _SIDE, _LEFT
     ends = [
         (float(values.min()), float(max(values.max(), values.min() + 1e-9))) for values in (x, y)
@@ -157,9 +151,7 @@ def both(first: str, second: str) -> str:
 def steps(
     title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]
 ) -> str:
-    """Draw means of one score (y, with its interval) in equal parts of another (x), joined by a
-    line.
-    """
+    """Draw means (y, with interval) of one score in equal parts of another (x), as a line."""
     side, left = _SIDE, _LEFT
     low, high = min(p[2] for p in points), max(p[3] for p in points)
     near, far = points[0][0], points[-1][0]

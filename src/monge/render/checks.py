@@ -61,9 +61,7 @@ def _finite(place: str, name: str, values: Any) -> None:
 
 
 def dumps(data: Mapping[str, Any]) -> str:
-    """One line of JSON: no NaN, no character that breaks a line or an encoding, other letters as
-    they are.
-    """
+    """Return one line of JSON: no NaN, no characters that break lines, other letters as is."""
     try:
         line = json.dumps(data, ensure_ascii=False, allow_nan=False)
     except ValueError as error:

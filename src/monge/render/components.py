@@ -1,6 +1,4 @@
-"""The drawn components that the service and the report share, as they go into a page: style and
-script.
-"""
+"""Style and script of the drawn components that the service and the report share."""
 
 from __future__ import annotations
 
@@ -26,7 +24,5 @@ def palette_css() -> str:
 
 
 def joined(*names: str) -> str:
-    """Join modules, given in order of dependency, into one script without their import and export
-    statements.
-    """
+    """Join modules in order of dependency into one script without imports and exports."""
     return "(() => {\n" + "\n".join(_LINKS.sub("", asset(name)) for name in names) + "})();\n"

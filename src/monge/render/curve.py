@@ -1,6 +1,4 @@
-"""Lines over steps as an SVG, one panel a line: no library, so that a card can always have its
-picture.
-"""
+"""Lines over steps as an SVG, one panel per line, without a plotting library."""
 
 from __future__ import annotations
 

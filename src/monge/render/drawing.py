@@ -1,6 +1,4 @@
-"""What pictures are put together from: pieces of SVG with their size, escaped texts, flags in plain
-words.
-"""
+"""Parts of pictures: pieces of SVG with their size, escaped texts, flags in plain words."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _WORST = 3
 
 
 def named(metric: str) -> tuple[str, str]:
-    """Return the name of a metric and, where it has settings of its own, those: a heading has room
-    for the first.
-    """
+    """Return the name of a metric and its settings, shortened to the first for a heading."""
     name, bracket, rest = metric.partition("[")
     return name, bracket + rest
 
@@ -58,8 +54,7 @@ class Drawing:
         )
 
     def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
-        """Return the piece as an image that carries its style, and another on a narrow screen: for
-        notebooks.
+        """Return the piece as an image with its style, and a narrow one: for notebooks.
 
         Viewers of notebooks that trust nobody take the elements of a picture away and leave its
         words.

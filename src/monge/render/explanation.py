@@ -1,6 +1,4 @@
-"""An explanation as strings: for a terminal, for machines, for a document, as a picture, as a
-page.
-"""
+"""An explanation as text, JSON, LaTeX, Markdown, tables, a picture or a page."""
 
 from __future__ import annotations
 
@@ -53,8 +51,7 @@ def explanation_text(
     units: int | None = UNITS,
     signed: Callable[[str], str] = str,
 ) -> str:
-    """Return a page for a terminal: score, notes, both texts with what each word lost, the worst
-    moves, who went where.
+    """Return a page for a terminal: score, notes, texts with losses, worst moves, alignment.
 
     `width` is that of the terminal in columns, `moves` how many are listed, `colour` in ANSI
     styles. Of a text with more than `units` the worst so many are shown, worst first; None shows
@@ -95,9 +92,7 @@ def _headline(e: Explanation, colour: bool) -> str:
 
 
 def worst_units(e: Explanation, name: str, most: int | None) -> list[int]:
-    """Return the places of the units of a side that lost most, worst first; all as they stand where
-    they are few.
-    """
+    """Return the units of a side that lost most, worst first; few ones in text order."""
     count = len(getattr(e, name).units)
     if most is None or count <= most:
         return list(range(count))
@@ -149,9 +144,7 @@ def _moves(e: Explanation, routes: Sequence[Route], width: int) -> list[str]:
 
 
 def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
-    """Return a line a unit: where a hypothesis unit went; for `recall`, where a reference unit was
-    taken from.
-    """
+    """Return a line per unit: where it went; for `recall`, where it was taken from."""
     side, own_side, other_side, arrow, rows = (
         "hypothesis",
         e.hypothesis,
@@ -183,9 +176,7 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
 
 
 def explanation_sheets(e: Explanation) -> list[Sheet]:
-    """Return the score, the units of both texts with their weights and what they lost, and every
-    move, worst first.
-    """
+    """Return tables of the score, the units with weights and losses, and all moves."""
     checked_explanation(e)
     name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
     score = Sheet(
@@ -234,8 +225,7 @@ def render_explanation(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the
-    signature for people.
+    """Return the explanation in one of `EXPLANATION_FORMATS`; `signed` writes the signature.
 
     `every`: all units of a long text in the text format, not the worst alone. `colour` and `width`
     are a terminal's.

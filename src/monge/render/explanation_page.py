@@ -1,6 +1,4 @@
-"""An explanation as a self-contained HTML page: words marked by what they lost, arcs, the grid, the
-moves.
-"""
+"""An explanation as a self-contained HTML page: words with losses, arcs, the grid, moves."""
 
 from __future__ import annotations
 
@@ -73,8 +71,7 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
 def explanation_fragment(
     e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
 ) -> str:
-    """Return the content of `explanation_html` to stand inside another page, such as a notebook's
-    output.
+    """Return the content of `explanation_html` for another page, such as a notebook's output.
 
     `images`: pictures are images instead of elements of the page, which some viewers of notebooks
     take away.

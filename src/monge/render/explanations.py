@@ -1,6 +1,4 @@
-"""Several hypotheses and metrics of one segment side by side: scores, what each lost, and what made
-the difference.
-"""
+"""Hypotheses and metrics of one segment side by side: scores, losses and differences."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ def render_explanations(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """Return the explanations in a format of `EXPLANATION_FORMATS`; `names` are those of their
-    hypotheses.
+    """Return the explanations in one of `EXPLANATION_FORMATS`; `names` are the hypotheses'.
 
     One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a
     page puts them beside each other; other formats put them under the tables that compare them.
@@ -137,9 +134,7 @@ def by_metric_alone(explanations: Sequence[Explanation]) -> Sheet:
 def side_by_side(
     explanations: Sequence[Explanation], names: Sequence[str], *, every: bool = False
 ) -> list[Sheet]:
-    """Return the scores of one metric, and per further hypothesis its differences from the
-    first.
-    """
+    """Return the scores of one metric, and each further hypothesis's differences from the first."""
     first = explanations[0]
     arrow = "↑" if first.higher_is_better else "↓"
     pick = max if first.higher_is_better else min

@@ -38,18 +38,14 @@ fill-opacity: .14; }
 } .monge .plot.slim { display: block; } }
 """
 BROAD, SLIM, PANEL = 720.0, 320.0, 340.0
-"""The widths of a figure on a desk and on a phone, and of one of several that stand beside each
-other.
-"""
+"""The widths of a figure on a desk and on a phone, and of one of several side by side."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _TALL = 46.0, 14.0, 12.0, 44.0, 260.0
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Series:
-    """A line of a plot: its name, its values at the places, and the ends of their intervals if
-    there are any.
-    """
+    """A line of a plot: its name, its values at the places, and interval ends if any."""
 
     name: str
     values: Sequence[float]
@@ -80,9 +76,7 @@ class Mark:
 def sized(
     title: str, draw: Callable[[float], tuple[str, float]], description: str, *, alone: bool = True
 ) -> str:
-    """Return a figure; `draw` gives the content and the height for a width. One of several has the
-    width of a panel.
-    """
+    """Return a figure; `draw` maps a width to content and height. One of several is narrower."""
     sizes_drawn = []
     for kind, width in (("broad", BROAD if alone else PANEL), ("slim", SLIM)):
         content, height = draw(width)
@@ -118,8 +112,7 @@ def curves(
     chosen: int | None = None,
     alone: bool = True,
 ) -> str:
-    """Draw lines over the places of an axis, intervals as bands, `groups` as thin lines, the
-    `chosen` place marked.
+    """Draw lines over an axis, intervals as bands, `groups` thin, the `chosen` place marked.
 
     With several lines each is named where it ends.
     """
@@ -249,9 +242,7 @@ class _Frame:
 def dots(
     title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False
 ) -> str:
-    """Draw values with intervals below each other on one scale, each under its name; hollow if not
-    `sure`.
-    """
+    """Draw named values with intervals below each other on one scale, hollow if not `sure`."""
     low, high = min(span.low for *_, span in rows), max(span.high for *_, span in rows)
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     ends = low - 0.04 * (high - low or 1), high + 0.04 * (high - low or 1)
@@ -302,9 +293,7 @@ def dots(
 def scatter_plot(
     title: str, marks: Sequence[Mark], across: str, up: str, *, alone: bool = True
 ) -> str:
-    """Draw points over a logarithmic axis, the smallest y on top; named ones have their names
-    beside them.
-    """
+    """Draw points over a logarithmic axis, the smallest y on top, some with names."""
     costs = [mark.x for mark in marks if isfinite(mark.x)]
     first, last = log10(min(costs)) - 0.15, log10(max(costs)) + 0.15
     best, worst = min(mark.y for mark in marks), max(mark.y for mark in marks)
@@ -370,9 +359,7 @@ _OFFSETS = [
 def _placed_names(
     marks: Sequence[Mark], at: Sequence[tuple[float, float]], width: float, bottom: float
 ) -> Iterator[str]:
-    """Yield the names of points, each in the first place where it meets no other name, point or
-    edge.
-    """
+    """Yield the names of points, each at the first place free of names, points and edges."""
     placed_boxes: list[Box] = []
     order = sorted(
         (k for k, mark in enumerate(marks) if mark.name),
@@ -408,9 +395,7 @@ def _crowding(
     width: float,
     bottom: float,
 ) -> float:
-    """Return the penalty of a place for a name: other names count most, then the edges, then
-    points.
-    """
+    """Return the penalty of a place for a name: names count most, then edges, then points."""
     left, top, right, low = box
     names = sum(left < b[2] and b[0] < right and top < b[3] and b[1] < low for b in boxes)
     out = left < _LEFT or right > width or top < _TOP or low > bottom

@@ -1,6 +1,4 @@
-"""What is drawn of long texts: the words in the moves that lost most, so that a picture has a
-size.
-"""
+"""Choose what is drawn of long texts: the words in the moves that lost most."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ MOST_TEXT = 1200
 def focused(
     e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNITS
 ) -> tuple[Explanation, str]:
-    """Return the explanation with some units of each text alone, where there are many, and a
-    sentence that says so.
+    """Return the explanation with only some units of long texts, and a sentence that says so.
 
     They are those of the moves that lost most, in the order of the text. What is drawn against the
     largest loss or cost is drawn against that of the whole.
@@ -56,16 +53,13 @@ def focused(
     vars(part).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
     note = (
         f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are "
-        f"{len(rows)} and "
-        f"{len(columns)} of them, those in the moves that lost most."
+        f"{len(rows)} and {len(columns)} of them, those in the moves that lost most."
     )
     return part, note
 
 
 def _chosen(e: Explanation, drawn_units: int) -> dict[str, list[int]]:
-    """Return the units of each side, in their order: first those of the worst moves, then those
-    that lost most.
-    """
+    """Return the units of each side, in order: those of the worst moves, then the most lost."""
     by_side: dict[str, dict[int, None]] = {name: {} for name in SIDES}
     for route in e.routes:
         if all(len(units) >= drawn_units for units in by_side.values()):

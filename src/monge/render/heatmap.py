@@ -1,5 +1,4 @@
-"""A plan as a grid: cells how close two words are, discs whose area is the mass moved, coloured by
-its cost.
+"""A plan as a grid: cells show how close words are, discs the mass moved and its cost.
 
 An orange disc is mass that had to travel. Beside the grid stand the weights of the words and how
 much of each the plan moved.
@@ -46,9 +45,7 @@ BARS = "Grey bars beside the grid: the weight of a word. Line in a bar: how much
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Where things stand in a panel, in pixels: cell side, font size, room left of and above the
-    grid.
-    """
+    """Sizes of a panel in pixels: cell side, font, room left of and above the grid."""
 
     rows: int
     columns: int
@@ -75,9 +72,7 @@ class Frame:
 
     @classmethod
     def around(cls, e: Explanation) -> Frame:
-        """Return the frame that fits the units of an explanation: smaller cells where there are
-        many.
-        """
+        """Return the frame for the units of an explanation: many make cells small."""
         rows, columns = e.cost.shape
         cell = float(np.clip(640 / max(rows, columns), 16, 32))
         font = min(14.0, cell - 2)
@@ -93,9 +88,7 @@ def _reach(side: Side, font: float) -> float:
 
 
 def explanation_svg(e: Explanation) -> str:
-    """Return a stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and
-    what they mean.
-    """
+    """Return a stand-alone SVG: score, texts, arcs, a grid per plan, and a legend."""
     checked_explanation(e)
     better = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())

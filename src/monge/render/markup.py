@@ -1,6 +1,4 @@
-"""Text as LaTeX and Markdown print it: every character they would obey is written so that it is
-shown.
-"""
+"""Escape text for LaTeX and Markdown, so that every character is shown."""
 
 from __future__ import annotations
 

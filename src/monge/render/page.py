@@ -1,6 +1,4 @@
-"""The frame of a self-contained HTML page: nothing from elsewhere, only its own style and
-script.
-"""
+"""The frame of a self-contained HTML page: its own style and script, nothing loaded."""
 
 from __future__ import annotations
 
@@ -16,15 +14,11 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\u
 _INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
 WIDTHS = (40, 60, 80)
-"""Widths of a window in rem below which a table that needs more stands with its cells below each
-other.
-"""
+"""Window widths in rem below which the cells of a wide table stand below each other."""
 
 
 def _stacking(width: int | None) -> str:
-    """The rules for tables that need more than a width: a row is its name, then its cells, each
-    under its title.
-    """
+    """Return the rules of tables below their width: a row's cells stand under their titles."""
     table = f".monge.monge .under-{width or 'any'}"
     rules = """
 X, X tbody, X td { display: block; } X thead { display: none; } X svg.span { margin: .3rem 0; }
@@ -124,22 +118,17 @@ margin: 0 auto; }
 
 
 def safe(text: str) -> str:
-    """Return the text as HTML or XML character data or attribute value: escaped, illegal characters
-    replaced.
-    """
+    """Return the text escaped for HTML or XML, illegal characters replaced."""
     return escape(_ILLEGAL.sub("\ufffd", text), quote=True)
 
 
 def fragment(content: str, style: str = "") -> str:
-    """Content that can stand inside another page, such as a notebook: every rule is scoped to
-    `.monge`.
-    """
+    """Return content for another page, such as a notebook's, with rules scoped to `.monge`."""
     return f'<style>\n{STYLE}\n{style}</style>\n<div class="monge">\n{content}\n</div>\n'
 
 
 def page(title: str, body: str) -> str:
-    """Return a whole page around fragments; its policy names the styles and scripts that stand in
-    it by their hashes.
+    """Return a whole page around fragments; its policy has the hashes of its styles and scripts.
 
     A browser runs and loads nothing else, and no attribute of an element sets a style or runs a
     script.
@@ -157,9 +146,7 @@ def page(title: str, body: str) -> str:
 
 
 def policy(source: str) -> str:
-    """Return the content security policy of a page: its own styles and scripts, and nothing
-    loaded.
-    """
+    """Return a page's content security policy: its own styles and scripts, nothing loaded."""
     hashes: dict[str, list[str]] = {"style": [], "script": []}
     for kind, content in _INLINE.findall(source):
         digest = f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
@@ -179,8 +166,7 @@ def html_table(
     narrowest: float = 0,
     foot: Sequence[str] = (),
 ) -> str:
-    """Return a table: `head` pairs a column's title with its class ("number", "words" or ""); cells
-    are HTML already.
+    """Return a table; `head` pairs titles with classes ("number", "words", ""), cells are HTML.
 
     In a window that has not the `narrowest` pixels that the table needs, the cells of a row stand
     below its name, so that none is out of sight. `foot` is a last row, of the scales of what is
@@ -219,9 +205,7 @@ _PHONE, _MARGINS = 330, 90
 
 
 def _stacked_below(narrowest: float) -> str:
-    """The class of a table that needs so many pixels: the window below which its rows are stacked;
-    none on a phone.
-    """
+    """Return the class of a table this wide: the window width below which rows are stacked."""
     if narrowest <= _PHONE:
         return ""
     width = next((width for width in WIDTHS if narrowest + _MARGINS <= 16 * width), None)

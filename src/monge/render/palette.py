@@ -1,5 +1,4 @@
-"""The colours of everything that is drawn: pages, pictures, figures and the service, in both colour
-schemes.
+"""The colours of all that is drawn, pages, pictures and figures, in both colour schemes.
 
 Orange means one thing: here something was lost. Blue stands for what is well and for what one can
 press, grey for everything else. The two can be told apart by people who see fewer colours. Pages
@@ -67,9 +66,7 @@ def variables(dark: bool) -> str:
 
 
 def marks(dark: bool) -> str:
-    """Return the declarations of what marks words by what they lost: `--l1` faintly to `--l9`
-    strongly.
-    """
+    """Return the declarations of the marks of lost words: `--l1` faint to `--l9` strong."""
     red, green, blue = HURT[dark]
     return " ".join(
         f"--l{k}: rgb({red} {green} {blue} / {strength(k, dark):.2f});" for k in range(1, STEPS)
@@ -77,8 +74,7 @@ def marks(dark: bool) -> str:
 
 
 def schemed(light: Callable[[str], str], dark: Callable[[str], str]) -> str:
-    """Rules in both colour schemes; each function takes what stands before a selector and returns
-    the rules.
+    """Return rules in both colour schemes; each function maps a selector prefix to rules.
 
     The theme of a notebook that the rules stand in wins over the scheme of the operating system.
     Paper is light.
@@ -90,9 +86,7 @@ def schemed(light: Callable[[str], str], dark: Callable[[str], str]) -> str:
 
 
 def variables_css(scope: str = ":root") -> str:
-    """Both schemes as CSS: the colours and the marks of words as variables on `scope`, and the
-    rules of the marks.
-    """
+    """Return both schemes as CSS: colours and marks as variables on `scope`, and rules."""
     inner = f"{scope} " if scope != ":root" else ""
     rules = " ".join(f"{inner}.l{k} {{ background: var(--l{k}); }}" for k in range(1, STEPS))
 
@@ -121,9 +115,7 @@ def tint(stops: tuple[str, ...], at: float) -> str:
 
 
 def step(loss: float, most: float) -> int:
-    """Return the strength, 0 to 9, of the mark of a word by its loss; `most` is the largest
-    loss.
-    """
+    """Return the strength, 0 to 9, of a word's mark by its loss; `most` is the largest loss."""
     return 0 if most <= 0 else min(max(round((STEPS - 1) * loss / most), 0), STEPS - 1)
 
 
@@ -135,9 +127,7 @@ def _scale(kind: str, names: tuple[str, ...], dark: bool, attribute: str = "fill
 
 
 def _scheme(dark: bool, inside: str = "") -> str:
-    """Return the rules of pictures in a scheme, for those `inside` an element where that is
-    named.
-    """
+    """Return the rules of pictures in a scheme, only `inside` an element if named."""
     pick = {name: pair[dark] for name, pair in COLOURS.items()}
     tints, costs = ("t0", "t1", "t2", "t3"), ("cheap", "dear")
     red, green, blue = HURT[dark]

@@ -23,9 +23,7 @@ def sheets_jsonl(sheets: Sequence[Sheet]) -> str:
 
 
 def sheets_tsv(sheets: Sequence[Sheet]) -> str:
-    r"""Render values between tabs under a header, one line per record; \t, \n and \\ are
-    escapes.
-    """
+    r"""Render records as lines of tab-separated values under a header; \t, \n, \\ are escapes."""
     head = column_names(sheets[0]) if _is_list(sheets) else _CELL
     rows = (record.values() for record in _records(sheets))
     return "".join(tsv_line(row) for row in (head, *rows))
@@ -37,9 +35,7 @@ def tsv_line(cells: Iterable[str]) -> str:
 
 
 def column_names(sheet: Sheet) -> list[str]:
-    """Return the names of the columns, each with the title over it; equal ones are numbered from
-    the second on.
-    """
+    """Return column names, each with the title over it; repeated ones are numbered."""
     over = [title for title, columns in sheet.over for _ in range(columns)] or [""] * len(
         sheet.head
     )

@@ -40,8 +40,7 @@ _UNTESTED = (
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of results: every segment, their texts, and how a signature is written for
-    people.
+    """What is shown of results: segments, texts, and how a signature is written for people.
 
     `version` is that of monge, for the formats that carry it, `date` the day of the run, for pages.
     """
@@ -64,8 +63,7 @@ def results_text(
     colour: bool = False,
     view: View = USUAL,
 ) -> str:
-    """Return a table for people: a row a metric and system, then those of segments, signatures, and
-    what was unusual.
+    """Return a table for people: metrics and systems, segments, signatures, unusual things.
 
     No line but a signature is longer than the terminal's `width`. `colour` is in ANSI styles.
     `segments` is short for a view with them.
@@ -81,9 +79,7 @@ def results_text(
 
 
 def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
-    """A page with the table of results, best first, what was unusual, the signatures and, if asked,
-    every segment.
-    """
+    """Return a page: results best first, remarks, signatures and, if asked, segments."""
     view = replace(view, segments=view.segments or segments)
     sheets = _sheets(results, view, on_page=True)
     return sheets_html(
@@ -101,17 +97,13 @@ def _title(results: Sequence[Result], view: View) -> str:
 
 
 def results_fragment(results: Sequence[Result]) -> str:
-    """Return the table of results, the signatures and what was unusual, to stand inside another
-    page: a notebook.
-    """
+    """Return results, signatures and remarks for another page: a notebook."""
     sheets = _sheets(results, USUAL, on_page=True)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
 
 
 def results_content(results: Sequence[Result]) -> str:
-    """Return the tables of a page of results alone, without marks, to stand in a page that has
-    their style.
-    """
+    """Return the tables of results alone, for a page that has their style."""
     sheets = _sheets(results, USUAL, on_page=True)
     plain = [
         tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows)
@@ -129,9 +121,7 @@ def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
 
 
 def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
-    """Return a booktabs table, systems by metrics, best in bold, with the signatures under it and
-    as comments.
-    """
+    """Return a booktabs table, systems by metrics, best in bold, with signatures below."""
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
     rows, names = [], short_names(result.system for result in results)
@@ -278,8 +268,7 @@ def _place(index: int) -> str:
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
-    """Return the results by metric, in order of appearance; a metric that scored a system twice
-    stands twice.
+    """Return the results by metric, in order; a metric that scored a system twice appears twice.
 
     Systems stand from best to worst by the first metric, in the same order under every metric.
     """
@@ -326,9 +315,7 @@ def _digits(column: Sequence[Result]) -> int:
 
 
 def _remarks(results: Sequence[Result]) -> list[str]:
-    """One line for every kind of truncation or flag of a system, with the metrics that met it, in
-    plain words.
-    """
+    """Return a line per kind of truncation or flag of a system, naming the metrics."""
     by_remark: dict[tuple[str, str], list[str]] = {}
     for result in results:
         flagged = result.run.get("flagged") or Counter(
@@ -399,8 +386,7 @@ def result_line(result: Result) -> str:
 def results_tsv(
     results: Sequence[Result], *, segments: bool = False, texts: Texts | None = None
 ) -> Iterator[str]:
-    r"""Lines of values between tabs, under a header, numbers in full; \t, \n and \\ stand for what
-    would break them.
+    r"""Return tab-separated values under a header, numbers in full; \t, \n, \\ are escapes.
 
     One row a result, or with `segments` one row a segment. A part that a metric does not have is
     empty. Texts stand under the names that `monge score TABLE` reads: hypothesis, reference (or

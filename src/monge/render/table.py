@@ -1,6 +1,4 @@
-"""Tables as strings: sheets of marked cells for a terminal, a paper, a page and a document. One
-engine for all.
-"""
+"""Tables as strings: sheets of marked cells for terminals, papers, pages and documents."""
 
 from __future__ import annotations
 
@@ -131,9 +129,7 @@ def sheets_text(
 
 
 def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) -> list[str]:
-    """The lines of one table: title, head, rows; columns for which there is no room follow under
-    the first ones.
-    """
+    """Return the lines of a table: title, head, rows; columns that do not fit follow below."""
     lines = [
         styled(line, "bold", colour)
         for line in _broken([printable(sheet.title)] * bool(sheet.title), width)
@@ -152,15 +148,11 @@ def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) 
 
 
 _NARROW, _READABLE = 16, 48
-"""Names are broken into lines of no less than the first; in a table that is split they share the
-second.
-"""
+"""The least width of a broken name, and the width that names share in a split table."""
 
 
 def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:
-    """Return the table, or blocks of its columns that fit the width, each behind the columns that
-    name its rows.
-    """
+    """Return blocks of columns that fit the width, each with the columns that name the rows."""
     if (
         width is None
         or total_width(column_widths(_cells(sheet, False), _align(sheet), width, _NARROW)) <= width
@@ -238,9 +230,7 @@ def _signatures(sheets: Sequence[Sheet]) -> list[str]:
 
 
 def _legend(sheet: Sheet, marks: str, alone: str) -> list[str]:
-    """Return the meaning of the marks, then the notes; `marks` precede `tied`, `alone` an untested
-    best.
-    """
+    """Return the legend and the notes; `marks` stand for tied, `alone` for an untested best."""
     legend = (
         [f"{marks} {sheet.tied}"]
         if sheet.tied
@@ -263,9 +253,7 @@ def _align(sheet: Sheet) -> str:
 
 
 def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
-    """Return the head and the rows as strings; a column with marks has a place for them behind
-    every number.
-    """
+    """Return head and rows as strings; a column with marks reserves room after each number."""
     kinds = _kinds(sheet)
     places = [
         "" if words else " " * any(row[k].mark in MARKS for row in sheet.rows)
@@ -314,9 +302,7 @@ def _over(sheet: Sheet, wide: Sequence[int]) -> str:
 def sheets_latex(
     sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str
 ) -> str:
-    """Render Booktabs tables: best in bold, tied underlined, signatures under them, and as comments
-    in full.
-    """
+    """Render booktabs tables: best bold, tied underlined, signatures below and in comments."""
     return "\n".join("\n".join(_latex_table(_filled(sheet), remarks, signed)) for sheet in sheets)
 
 
@@ -349,9 +335,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _titles(sheet: Sheet) -> list[str]:
-    """Return the names of the columns, each with the title over it: formats in which nothing stands
-    above the head.
-    """
+    """Return column names, each with the title over it, for formats without upper titles."""
     return column_names(sheet) if sheet.over else list(sheet.head)
 
 
@@ -364,9 +348,7 @@ def sheets_html(
     figures: Sequence[str] = (),
     charts: Sequence[str] = (),
 ) -> str:
-    """A page with every table, its notes, the signatures and what was unusual; folded tables stand
-    at the end.
-    """
+    """Return a page of tables, notes, signatures and remarks; folded tables at the end."""
     body = sheets_fragment(
         sheets, title=title, remarks=remarks, signed=signed, figures=figures, charts=charts
     )
@@ -422,9 +404,7 @@ def _without_spans(sheet: Sheet) -> Sheet:
 
 
 def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
-    """Return a table of a page: what is said of it, its title, the table with its spans drawn, and
-    the notes.
-    """
+    """Return a table of a page: description, title, the table with drawn spans, notes."""
     sheet = _filled(sheet, with_spans=True)
     kinds = _kinds(sheet)
     ranges = [
@@ -498,9 +478,7 @@ def _place(value: float, ends: tuple[float, float, float]) -> str:
 
 
 def span_svg(span: Span, ends: tuple[float, float, float], *, zero: bool = False) -> str:
-    """Return a value between its ends on a scale: a line and a dot, and where it is asked for a
-    line at 0.
-    """
+    """Draw a value between its ends on a scale: a line, a dot and, if asked, a line at 0."""
     middle = (
         f'<line class="zero" x1="{_place(0, ends)}" x2="{_place(0, ends)}" y1="0" y2="20"/>'
         if zero
@@ -546,9 +524,7 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
 def sheets_markdown(
     sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str
 ) -> str:
-    """Render tables for a document: best in bold, tied underlined, details after numbers,
-    signatures folded.
-    """
+    """Render tables for a document: best bold, tied underlined, signatures folded."""
     blocks: list[list[str]] = []
     for whole_sheet in sheets:
         sheet = _filled(whole_sheet)

@@ -1,5 +1,4 @@
-"""The browser of segments that reports and the service share: its controls as HTML, and what its
-script must know.
+"""The browser of segments of reports and the service: its controls as HTML, its script's data.
 
 `render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself
 (`report.js`); the service asks for a page of them (`monge.server.browse`).
@@ -26,8 +25,7 @@ ORDERS = {
 }
 _MARKED = (
     " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the "
-    "chosen metric. "
-    "“Plan” shows which words were matched with which, and at what cost."
+    "chosen metric. “Plan” shows which words were matched with which, and at what cost."
 )
 
 
@@ -96,28 +94,6 @@ class SegmentBrowser:
     def html(self) -> str:
         """Return the section with the controls; they show when the script runs."""
         several = len(self.systems) > 1
-        systems = [(str(k), name) for k, name in enumerate(self.systems)]
-        first, second = self.order[0], self.order[min(1, len(self.order) - 1)]
-        selects = [
-            ("filter", "Show", _options(self.filters)),
-            (
-                "order",
-                "Sort by",
-                _options(self.orders, "spread" if several and self.paired else "score"),
-            ),
-            (
-                "metric",
-                "Metric",
-                _options([(str(k), metric.name) for k, metric in enumerate(self.metrics)]),
-            ),
-            ("system", "System", _options(systems, str(first))),
-            ("other", "Other system", _options(systems, str(second))),
-        ]
-        selects = selects[: 5 if several and self.paired else 4 if several else 3]
-        controls = "\n".join(
-            f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>'
-            for key, label, inside in selects
-        )
         checked = " checked" if several and self.paired else ""
         marked = _MARKED if self.explained else ""
         notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in self.notes)
@@ -132,7 +108,7 @@ class SegmentBrowser:
             '<div id="browser" hidden>\n<div class="row controls">\n'
             '<label for="search">Search<input id="search" type="search" '
             'autocomplete="off"></label>\n'
-            f"{controls}\n"
+            f"{self._selects()}\n"
             f'<label class="check"><input type="checkbox" id="descending"{checked}> largest '
             f"first</label>\n</div>\n"
             '<div id="items"></div>\n<div class="row"><button type="button" '
@@ -140,6 +116,26 @@ class SegmentBrowser:
             '<span id="place" class="soft" role="status"></span><button type="button" '
             'id="next">Next</button></div>\n'
             "</div>\n</section>"
+        )
+
+    def _selects(self) -> str:
+        """Return the lists to choose from; those of systems only where there are several."""
+        several = len(self.systems) > 1
+        order = "spread" if several and self.paired else "score"
+        metrics = [(str(k), metric.name) for k, metric in enumerate(self.metrics)]
+        systems = [(str(k), name) for k, name in enumerate(self.systems)]
+        selects = [
+            ("filter", "Show", _options(self.filters)),
+            ("order", "Sort by", _options(self.orders, order)),
+            ("metric", "Metric", _options(metrics)),
+        ]
+        if several:
+            selects.append(("system", "System", _options(systems, str(self.order[0]))))
+        if several and self.paired:
+            selects.append(("other", "Other system", _options(systems, str(self.order[1]))))
+        return "\n".join(
+            f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>'
+            for key, label, inside in selects
         )
 
 

@@ -1,6 +1,4 @@
-"""What all figures share: matplotlib when it is needed, one look, files that are the same
-tomorrow.
-"""
+"""What all figures share: matplotlib, loaded when needed, one style, reproducible files."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ def check_figures(directory: str | Path) -> None:
 def figure(
     path: Path, *, width: float, height: float, rows: int = 1, columns: int = 1
 ) -> Iterator[Any]:
-    """Open a figure with axes [rows, columns], which is written to `path` at the end; the suffix is
-    the format.
-    """
+    """Open a figure with axes [rows, columns] that is written to `path`, format by suffix."""
     check_figures(path.parent)
     from matplotlib import rc_context
     from matplotlib.figure import Figure

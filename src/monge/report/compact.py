@@ -65,9 +65,7 @@ def _step(value: float, top: float, steps: int) -> int:
 
 
 def _places(side: Side) -> str | list[str]:
-    """How far each unit stands from the one before, and how long it is; the units where they stand
-    elsewhere.
-    """
+    """Return each unit's distance from the one before and its length, for compact JSON."""
     spans = located(side)
     if spans is None:
         return list(side.units)
@@ -84,9 +82,7 @@ def _utf16(text: str) -> int:
 
 
 def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column: bool) -> str:
-    """Return the largest moves of every row (of every column for recall): how many, then where, and
-    mass with cost.
-    """
+    """Return the largest moves per row (column for recall): count, places, mass and cost."""
     masses, costs = (plan.T, cost.T) if by_column else (plan, cost)
     rows, columns = masses.shape
     moves = []

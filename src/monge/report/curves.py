@@ -1,5 +1,4 @@
-"""Curves with their intervals: of a sweep, a panel per metric; of word vectors, panels by centring
-and kind.
+"""Curves with intervals: of a sweep, by metric; of word vectors, by centring and kind.
 
 For files (matplotlib) and for pages (`render.figures`).
 """
@@ -11,8 +10,8 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from monge.evaluation.evaluate import Figure, directed
-from monge.evaluation.sweep import Sweep
+from monge.evaluation.evaluation_result import Figure, directed
+from monge.evaluation.sweep import Curve, Sweep
 from monge.evaluation.vectors import Analysis
 from monge.render.figures import Series, Ticks, curves
 from monge.render.palette import INK, LINE, ORANGE, SERIES
@@ -59,75 +58,79 @@ def sweep_figure(sweep: Sweep, path: Path) -> Path:
 
 
 def sweep_curves(sweep: Sweep) -> list[str]:
-    """Draw the figures of a sweep, one per metric: the mean with its interval, groups thin, the
-    choice marked.
+    """Draw a figure per metric of a sweep: mean with interval, thin groups, the choice marked.
 
     All share a scale; without groups thin lines are left out.
     """
-    places, names = _places(sweep)
-    first, last = min(places), max(places)
-    logarithmic = names is None and _spread_widely(places)
-    span = (log10(last / first) if logarithmic else last - first) or 1.0
-    at = [(log10(place / first) if logarithmic else place - first) / span for place in places]
-    ticks = Ticks(at, [sweep.named(k) for k in range(len(sweep.points))])
-    values = [
-        value
-        for curve in sweep.curves
-        for agreement in curve.points
-        for figure in (*agreement.groups.values(), agreement.mean)
-        for value in (
-            figure.value,
-            *((figure.low, figure.high) if figure is agreement.mean else ()),
-        )
-        if value is not None
-    ]
-    low, high = min(values), max(values)
-    room = 0.08 * (high - low or 1.0)
+    ticks, ends = _axis_ticks(sweep), _value_range(sweep)
     targets = ", ".join(variation.target for variation in sweep.variations)
-    alone, charts = len(sweep.curves) == 1, []
+    charts = []
     for curve in sweep.curves:
-        means = [agreement.mean for agreement in curve.points]
-        bounds = [
-            (figure.low, figure.high)
-            for figure in means
-            if figure.low is not None and figure.high is not None
-        ]
-        interval_ends = bounds if len(bounds) == len(means) else []
-        line = Series(
-            "mean",
-            [figure.value for figure in means],
-            [pair[0] for pair in interval_ends],
-            [pair[1] for pair in interval_ends],
-        )
+        first = curve.points[0]
         groups = [
             Series(name, [agreement.groups[name].value for agreement in curve.points])
-            for name in curve.points[0].groups
-            if len(curve.points[0].groups) > 1
+            for name in first.groups
+            if len(first.groups) > 1
         ]
-        title = (
-            f"{curve.metric}: {directed(curve.points[0].statistic)} with {curve.points[0].human}"
-        )
-        title += ", mean and groups (thin)" if groups else ""
-        ends = low - room, high + room
+        title = f"{curve.metric}: {directed(first.statistic)} with {first.human}"
         charts.append(
             curves(
-                title,
-                [line],
+                f"{title}, mean and groups (thin)" if groups else title,
+                [_mean_series(curve)],
                 ticks,
                 targets,
                 ends=ends,
                 groups=groups,
                 chosen=curve.chosen,
-                alone=alone,
+                alone=len(sweep.curves) == 1,
             )
         )
     return charts
 
 
+def _axis_ticks(sweep: Sweep) -> Ticks:
+    """Return the points of a sweep on an axis from 0 to 1, logarithmic if they spread widely."""
+    places, names = _places(sweep)
+    first, last = min(places), max(places)
+    logarithmic = names is None and _spread_widely(places)
+    span = (log10(last / first) if logarithmic else last - first) or 1.0
+    at = [(log10(place / first) if logarithmic else place - first) / span for place in places]
+    return Ticks(at, [sweep.named(k) for k in range(len(sweep.points))])
+
+
+def _value_range(sweep: Sweep) -> tuple[float, float]:
+    """Return the ends of all groups' values and of the means' intervals, with some room."""
+    values = []
+    for curve in sweep.curves:
+        for agreement in curve.points:
+            mean = agreement.mean
+            values += [figure.value for figure in agreement.groups.values()]
+            values += [end for end in (mean.value, mean.low, mean.high) if end is not None]
+    low, high = min(values), max(values)
+    room = 0.08 * (high - low or 1.0)
+    return low - room, high + room
+
+
+def _mean_series(curve: Curve) -> Series:
+    """Return the means of a curve, with their intervals if all of them have one."""
+    means = [agreement.mean for agreement in curve.points]
+    ends = [
+        (figure.low, figure.high)
+        for figure in means
+        if figure.low is not None and figure.high is not None
+    ]
+    if len(ends) < len(means):
+        ends = []
+    return Series(
+        "mean",
+        [figure.value for figure in means],
+        [low for low, _ in ends],
+        [high for _, high in ends],
+    )
+
+
 def analysis_curves(analyses: Sequence[Analysis]) -> list[str]:
-    """Draw the figures of an analysis, one per model and centring: three similarities by layer, on
-    one scale.
-    """
+    """Draw a figure per model and centring: three similarities by layer, on one scale."""
     kinds = {
         "baseline": ("random words", "s2"),
         "self": ("same word", "s0"),
@@ -194,9 +197,7 @@ def _line(
     band: float,
     **style: Any,
 ) -> None:
-    """Return values at their places, and a band between the ends of their intervals where all of
-    them have one.
-    """
+    """Draw values at their places, and a band if all of them have an interval."""
     panel.plot(places, [figure.value for figure in figures], color=color, marker="o", **style)
     if all(figure.low is not None for figure in figures):
         panel.fill_between(
@@ -223,31 +224,21 @@ def analysis_figure(analyses: Sequence[Analysis], path: Path) -> Path:
         path, width=8.4, height=1.9 * len(centrings), rows=len(centrings), columns=len(TITLES)
     ) as axes:
         for row, centring in enumerate(centrings):
-            for column, (kind, title) in enumerate(TITLES.items()):
-                panel = axes[row, column]
-                for number, analysis in enumerate(analyses):
-                    levels, colour = (
-                        analysis.centrings[row].levels[kind],
-                        SERIES[number % len(SERIES)],
-                    )
-                    _line(
-                        panel,
-                        range(len(levels)),
-                        levels,
-                        color=colour,
-                        band=0.15,
-                        label=analysis.model,
-                        markersize=2.5,
-                    )
-                panel.axhline(0, color=LINE, linewidth=0.8, zorder=0)
-                panel.set_ylim(low - 0.05, high + 0.05)
-                if row == 0:
-                    panel.set_title(title)
-                if column == 0:
-                    panel.set_ylabel(
-                        f"{centring} centring" if centring != "none" else "as they are"
-                    )
-                if row == len(centrings) - 1:
-                    panel.set_xlabel("layer")
+            for column, kind in enumerate(TITLES):
+                _draw_layers(axes[row, column], analyses, row, kind)
+                axes[row, column].set_ylim(low - 0.05, high + 0.05)
+            axes[row, 0].set_ylabel("as they are" if centring == "none" else f"{centring} centring")
+        for column, title in enumerate(TITLES.values()):
+            axes[0, column].set_title(title)
+            axes[-1, column].set_xlabel("layer")
         axes[0, 0].legend(fontsize=6)
     return path
+
+
+def _draw_layers(panel: Any, analyses: Sequence[Analysis], centring: int, kind: str) -> None:
+    """Draw a line per model over the layers, under one centring."""
+    for number, analysis in enumerate(analyses):
+        levels, colour = analysis.centrings[centring].levels[kind], SERIES[number % len(SERIES)]
+        style: dict[str, Any] = {"label": analysis.model, "markersize": 2.5}
+        _line(panel, range(len(levels)), levels, color=colour, band=0.15, **style)
+    panel.axhline(0, color=LINE, linewidth=0.8, zorder=0)

@@ -103,9 +103,7 @@ def _title(material: Material) -> str:
 
 
 def report_content(material: Material, *, version: str, signed: Callable[[str], str] = str) -> str:
-    """Return the content of a report without title, style, script and segments, for the page of the
-    service.
-    """
+    """Return a report without title, style, script and segments, for the service's page."""
     parts = _parts(material)
     lead = material.comparison.told or [_told_alone(material)]
     links = [
@@ -143,9 +141,7 @@ def report_style() -> str:
 
 
 def report_page(material: Material, content: str) -> str:
-    """Return the document around the content of a report: with its title, style, script and
-    segments.
-    """
+    """Return the document around a report: its title, style, script and segments."""
     title = _title(material)
     end = "<footer>This file loads nothing from elsewhere.</footer>"
     body = fragment(f"<h1>{safe(title)}</h1>\n{content}\n{end}", report_style())

@@ -1,6 +1,4 @@
-"""Figures of an evaluation: distributions, inter-metric correlations, scatter, bars with
-intervals.
-"""
+"""Figures of an evaluation: distributions, correlations of metrics, scatter, bars."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from monge.datasets import Judged
-from monge.evaluation.evaluate import Agreement, Evaluation, directed, figure_digits
+from monge.evaluation.evaluation_result import Agreement, Evaluation, directed, figure_digits
 from monge.evaluation.score_book import VariantScores
 from monge.render.charts import both, density, steps
 from monge.render.figures import dots
@@ -46,9 +44,7 @@ def evaluation_figures(evaluation: Evaluation, directory: Path, *, form: str = "
 
 
 def agreement_dots(evaluation: Evaluation) -> list[str]:
-    """Draw the figures of an evaluation, one per table: the mean of every metric with its interval,
-    best first.
-    """
+    """Draw a figure per table: the mean of every metric with its interval, best first."""
     charts = []
     for table in evaluation.tables:
         sign = -1 if higher_is_better(table[0].statistic) else 1
@@ -84,13 +80,10 @@ def evaluation_charts(evaluation: Evaluation) -> list[str]:
         human, metrics = _pooled(dataset, scored)
         charts.append(
             f"<p>Each metric against {safe(dataset.judgement)}. Both are standardised in their "
-            f"group: 0 is the mean, 1 "
-            "is a standard deviation above it, higher is better. Left of each pair: every text; "
-            "the stronger a "
-            "square, the more of them. Right, calibration: the texts in equal parts from low to "
-            "high score, and "
-            "the mean judgement in each part with its 95% interval. With a good metric the line "
-            "rises all the way.</p>"
+            "group: 0 is the mean, 1 is a standard deviation above it, higher is better. Left of "
+            "each pair: every text; the stronger a square, the more of them. Right, calibration: "
+            "the texts in equal parts from low to high score, and the mean judgement in each part "
+            "with its 95% interval. With a good metric the line rises all the way.</p>"
         )
         for variant_scores, values in zip(scored, metrics, strict=True):
             names = variant_scores.label, dataset.judgement
@@ -113,9 +106,7 @@ def _standardised(values: Array) -> Array:
 
 
 def _pooled(dataset: Judged, scored: Sequence[VariantScores]) -> tuple[Array, list[Array]]:
-    """Return human scores and those of every metric, higher for better, standardised in each group
-    and pooled.
-    """
+    """Return human and metric scores, higher for better, standardised by group and pooled."""
     human: list[Array] = []
     metrics: list[list[Array]] = [[] for _ in scored]
     for name, group in dataset.groups.items():
@@ -232,9 +223,7 @@ def _mean_pearson(first: VariantScores, second: VariantScores) -> float:
 
 
 def bars(table: Sequence[Agreement], path: Path) -> Path:
-    """Return the mean of every metric with its interval; the best and those tied with it in full
-    colour.
-    """
+    """Draw the mean of every metric with its interval; the best and its ties in full colour."""
     with figure(path, width=1.6 + 0.9 * len(table), height=3.0) as axes:
         panel = axes[0, 0]
         for place, agreement in enumerate(table):

@@ -1,6 +1,4 @@
-"""What a report is made of: scores of systems by metrics on the same items, their texts, tests,
-plans, human scores.
-"""
+"""The data of a report: scores by metric and system, texts, tests, plans, human scores."""
 
 from __future__ import annotations
 
@@ -16,7 +14,8 @@ from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
 from monge.evaluation import Comparison, Resampling, aligned, compare_results
 from monge.evaluation.agreement import USUAL
-from monge.evaluation.compare import Standings, one_system
+from monge.evaluation.compare import one_system
+from monge.evaluation.comparison import Standings
 from monge.evaluation.external_scores import scores_by_system
 from monge.metrics.presets import Spec
 from monge.render.cells import short_names
@@ -27,17 +26,14 @@ from monge.types.flags import describe_flag
 HUMAN = "human scores"
 """What the scores of people are called where the user gave no name."""
 PLANS = 15_000
-"""So many plans are carried, of the segments that tell most; all of them where there are no
-more.
-"""
+"""The most plans in a report: those of the segments that tell most."""
 ROOM = 2_400_000
 """Bytes that plans may take in a page; of long texts fewer plans are carried."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Results metric by metric [metrics][systems] on the same items, and the segments
-    [systems][items] behind them.
+    """Results [metrics][systems] on the same items, and the segments [systems][items] behind them.
 
     `human` are human scores [systems, items], NaN where people gave none. `plans` are those of
     `explained` items, [place][system][metric], as `compact` writes them; `notes` say what is not
@@ -99,9 +95,7 @@ class Material:
 
     @cached_property
     def ranks(self) -> Array:
-        """[metrics, systems, items]: where a score stands among all of its metric, from 0 (worst)
-        to 1 (best).
-        """
+        """Ranks [metrics, systems, items] of a metric's scores, from 0 (worst) to 1."""
         flat = self.better.reshape(len(self.metrics), -1)
         places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(
             np.float64
@@ -118,9 +112,7 @@ class Material:
 
     @cached_property
     def difference(self) -> Array:
-        """[items]: by how much of a metric's spread the best and the worst system differ, the
-        largest over metrics.
-        """
+        """Gap of the best and worst system [items], the largest over metrics."""
         spread = self.better.std(axis=(1, 2), keepdims=True)
         differences: Array = (
             (self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]
@@ -136,38 +128,23 @@ def gathered(
     human: GivenScores | None = None,
     comparison: Comparison | None = None,
 ) -> Material:
-    """Return the material of results of the same items; raises where systems have different ones or
-    texts are missing.
+    """Return the material of results; raise if systems differ in items or texts are missing.
 
     `comparison` is that of the same results, where it has been made already.
     """
+    systems = list(dict.fromkeys(result.system for result in results))
+    metrics = list(dict.fromkeys(result.metric for result in results))
+    by_place = _results_by_place(results, metrics, systems)
     by_system: dict[str, list[Segment]] = {}
     for row in segments:
         by_system.setdefault(row.system, []).append(row)
-    systems = list(dict.fromkeys(result.system for result in results))
-    metrics = list(dict.fromkeys(result.metric for result in results))
-    by_place = {(result.metric, result.system): result for result in results}
-    missing = next(((m, s) for m in metrics for s in systems if (m, s) not in by_place), None)
-    if missing is not None or len(by_place) < len(results):
-        problem = (
-            f"{missing[0]} of {missing[1]} is missing"
-            if missing
-            else "a metric and system stands twice"
-        )
-        raise DataError(f"a report needs every metric for every system once: {problem}")
     rows = aligned(segments) if len(systems) > 1 else by_system
     grid = tuple(
         tuple(_ordered(by_place[metric, system], rows[system]) for system in systems)
         for metric in metrics
     )
-    if comparison is None and len(systems) > 1:
-        flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
-        comparison = compare_results(
-            [(name, name) for name in metrics], flat, resampling=resampling
-        )
-    elif comparison is None:
-        alone = tuple(one_system(row[0], resampling) for row in grid)
-        comparison = Comparison(alone, replace(resampling, test="bootstrap"))
+    if comparison is None:
+        comparison = _compare(metrics, grid, resampling)
     outside = None
     if human is not None:
         outside, _ = scores_by_system(human, list(segments), {name: rows[name] for name in systems})
@@ -183,10 +160,33 @@ def gathered(
     )
 
 
+def _results_by_place(
+    results: Sequence[Result], metrics: Sequence[str], systems: Sequence[str]
+) -> dict[tuple[str, str], Result]:
+    """Return the results by metric and system; raise if one is missing or stands twice."""
+    by_place = {(result.metric, result.system): result for result in results}
+    missing = [(m, s) for m in metrics for s in systems if (m, s) not in by_place]
+    if missing or len(by_place) < len(results):
+        problem = "a metric and system stands twice"
+        if missing:
+            problem = f"{missing[0][0]} of {missing[0][1]} is missing"
+        raise DataError(f"a report needs every metric for every system once: {problem}")
+    return by_place
+
+
+def _compare(
+    metrics: Sequence[str], grid: Sequence[Sequence[Result]], resampling: Resampling
+) -> Comparison:
+    """Compare the systems of results [metrics][systems], or describe the only one."""
+    if len(grid[0]) == 1:
+        alone = tuple(one_system(row[0], resampling) for row in grid)
+        return Comparison(alone, replace(resampling, test="bootstrap"))
+    by_system = [result for column in zip(*grid, strict=True) for result in column]
+    return compare_results([(name, name) for name in metrics], by_system, resampling=resampling)
+
+
 def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
-    """Describe the flags of each output, by place of its system and item; results are
-    [metrics][systems].
-    """
+    """Describe each output's flags by its system and item; results are [metrics][systems]."""
     by_output: dict[tuple[int, int], list[str]] = {}
     for row in results:
         for s, result in enumerate(row):
@@ -231,9 +231,7 @@ Progress = Callable[[int, int], None]
 FindPlans = Callable[
     [api.Metric, Sequence[Segment], Sequence[Segment], dict[str, str] | None], Plans
 ]
-"""A metric, all segments, those whose plans are wanted and the digests to meet -> place among them
-and plan.
-"""
+"""(metric, all segments, places to explain, expected digests) -> places with their plans."""
 
 
 def _transported(
@@ -259,8 +257,7 @@ def with_plans(
     progress: Progress = lambda done, total: None,
     remedy: str = " (--plans N changes how many)",
 ) -> Material:
-    """Return the material with the plans of as many items as `most` plans allow: those that tell
-    most.
+    """Return the material with plans of as many items as `most` allows, the telling ones first.
 
     `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot
     be had, or moves nothing, has no plans, and a note says why. `remedy` ends the note that not all
@@ -271,10 +268,37 @@ def with_plans(
         return replace(material, notes=(*material.notes, *notes))
     count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
     chosen = telling(material, count)
+    plans, names, failures = _collect_plans(material, metrics, chosen, find_plans, progress)
+    notes += failures
+    kept_items = _fitting(material, chosen, plans)
+    if len(kept_items) < material.items:
+        notes.append(
+            f"Words are marked and plans can be opened in {len(kept_items)} of the "
+            f"{material.items} segments: those in which systems differ or metrics disagree most, "
+            f"and an even sample of the rest{remedy}."
+        )
+    return replace(
+        material,
+        explained=tuple(chosen[k] for k in kept_items),
+        plans=[plans[k] for k in kept_items],
+        plan_names=names,
+        notes=(*material.notes, *notes),
+    )
+
+
+def _collect_plans(
+    material: Material,
+    metrics: Sequence[tuple[int, api.Metric, Any]],
+    chosen: Sequence[int],
+    find_plans: FindPlans,
+    progress: Progress,
+) -> tuple[list[list[list[Any]]], dict[str, tuple[str, ...]], list[str]]:
+    """Return plans [items][systems][metrics], the names of each metric's plans, and failures."""
     plans: list[list[list[Any]]] = [
         [[None] * len(material.metrics) for _ in material.systems] for _ in chosen
     ]
     names: dict[str, tuple[str, ...]] = {}
+    failures = []
     segments = [row for rows in material.segments for row in rows]
     done, total = 0, len(metrics) * len(material.systems) * len(chosen)
     for k, metric, expect in metrics:
@@ -287,30 +311,14 @@ def with_plans(
                 done += 1
                 progress(done, total)
         except MongeError as error:
-            notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
-    kept_items = _fitting(material, chosen, plans)
-    if len(kept_items) < material.items:
-        notes.append(
-            f"Words are marked and plans can be opened in {len(kept_items)} of the "
-            f"{material.items} segments: those "
-            "in which "
-            f"systems differ or metrics disagree most, and an even sample of the rest{remedy}."
-        )
-    return replace(
-        material,
-        explained=tuple(chosen[k] for k in kept_items),
-        plans=[plans[k] for k in kept_items],
-        plan_names=names,
-        notes=(*material.notes, *notes),
-    )
+            failures.append(f"{material.metrics[k]}: its plans are not shown ({error})")
+    return plans, names, failures
 
 
 def _movers(
     material: Material, load: Mapping[str, api.Metric] | None, replay: Load | None
 ) -> tuple[list[tuple[int, api.Metric, dict[str, str] | None]], list[str]]:
-    """Return the metrics that move words, with place and expected digests, and notes on the
-    others.
-    """
+    """Return the metrics that move words, with place and digests, and notes on the others."""
     metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
     notes = []
     for k, label in enumerate(material.metrics):
@@ -328,9 +336,7 @@ def _movers(
 
 
 def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
-    """Return the places of the chosen items whose plans fit into a page: all, or those in which
-    systems differ most.
-    """
+    """Return which chosen items' plans fit into a page: all, or where systems differ most."""
     size = len(packed(plans))
     if size <= ROOM:
         return list(range(len(chosen)))
@@ -354,9 +360,7 @@ def _against(material: Material, k: int, system: int, item: int) -> Segment:
 
 
 def telling(material: Material, count: int) -> list[int]:
-    """Choose items: half by the difference between systems, a quarter by disagreement, the rest
-    evenly.
-    """
+    """Choose items: half by system differences, a quarter by disagreement, the rest evenly."""
     if count >= material.items:
         return list(range(material.items))
     chosen: dict[int, None] = {}

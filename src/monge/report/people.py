@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from monge.render.cells import DASH, dashed, decimals, number, span, supported_digits
@@ -16,68 +18,61 @@ from monge.types.table import Cell, Sheet, Span
 
 
 def human(material: Material) -> Section:
-    """Return the section on metrics against human scores: agreement, scatter and calibration
-    charts.
-    """
+    """Return the section on human scores: agreement, scatter and calibration charts."""
     assert material.human is not None
     sign = 1.0 if material.human_higher else -1.0
     has_score = np.isfinite(material.human)
     people = material.human[has_score] * sign
+    name_of_people = material.human_name if material.human_higher else f"−{material.human_name}"
     rows, charts = [], []
     for k, name in enumerate(material.metrics):
         metric_scores = material.better[k][has_score]
-        values = [agreement(metric_scores, people), _tau(metric_scores, people)]
-        r, tau = (Cell(dashed(value, 3)) for value in values)
-        rows.append(
-            (Cell(name), r, _sure(material, has_score, metric_scores, people, values[0]), tau)
-        )
-        names = (
-            directed(material, k),
-            material.human_name if material.human_higher else f"−{material.human_name}",
-        )
-        scatter_chart = density(f"{name}, r = {dashed(values[0])}", metric_scores, people, names)
-        charts.append(
-            both(
-                scatter_chart,
-                steps(f"{name}, calibration", calibration(metric_scores, people), names),
-            )
-        )
+        r, tau = agreement(metric_scores, people), _tau(metric_scores, people)
+        interval = _sure(material, has_score, metric_scores, people, r)
+        rows.append((Cell(name), Cell(dashed(r, 3)), interval, Cell(dashed(tau, 3))))
+        names = directed(material, k), name_of_people
+        scatter_chart = density(f"{name}, r = {dashed(r)}", metric_scores, people, names)
+        parts = calibration(metric_scores, people)
+        charts.append(both(scatter_chart, steps(f"{name}, calibration", parts, names)))
     head = ("metric", "Pearson's r", "interval of r", "Kendall's tau")
     sheet = Sheet(f"Agreement with {material.human_name}", head, tuple(rows))
+    return Section(
+        "human",
+        f"Against {material.human_name}",
+        tuple(_explain_charts(material, has_score)),
+        (sheet, _means_of_people(material, has_score, sign)),
+        charts=tuple(charts),
+    )
+
+
+def _explain_charts(material: Material, has_score: Array) -> Iterator[str]:
+    """Yield what the charts show and what to mind; `has_score` [systems, items]."""
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    count = f"{people.size}" if has_score.all() else f"{people.size} of the {has_score.size}"
+    judged = int(has_score.sum())
+    count = f"{judged}" if has_score.all() else f"{judged} of the {has_score.size}"
     those = "" if has_score.all() else ", those that people judged,"
-    sentences = [
+    yield (
         f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
-        f"stronger a square's "
-        "colour, the more of them. Right, calibration: the outputs in equal parts from low to high "
-        "score, "
-        f"and the mean of {material.human_name} in each part with its 95% interval. With a good "
-        f"metric the line rises "
-        "all the way.",
-    ]
+        "stronger a square's colour, the more of them. Right, calibration: the outputs in equal "
+        f"parts from low to high score, and the mean of {material.human_name} in each part with "
+        "its 95% interval. With a good metric the line rises all the way."
+    )
     if len(material.metrics) > 1:
-        sentences.append(
+        yield (
             "Where the intervals of r overlap much, the order of the metrics may be chance; monge "
             "evaluate tests it."
         )
     if len(material.systems) > 1 and not (has_score == has_score[0]).all():
-        sentences.append(
+        yield (
             "Systems were judged on different segments: a higher mean can come from easier "
             "segments."
         )
-    sheets = sheet, _means_of_people(material, has_score, sign)
-    return Section(
-        "human", f"Against {material.human_name}", tuple(sentences), sheets, charts=tuple(charts)
-    )
 
 
 def _sure(
     material: Material, has_score: Array, metric: Array, people: Array, r: float | None
 ) -> Cell:
-    """Return the interval of Pearson's r, over resamples of the segments: outputs of one segment
-    are drawn together.
-    """
+    """Return the interval of Pearson's r, resampling segments with all their outputs."""
     how = material.comparison.resampling
     if r is None:
         return Cell("–")
@@ -99,9 +94,7 @@ def _sure(
 
 
 def _means_of_people(material: Material, has_score: Array, sign: float) -> Sheet:
-    """Return the mean human score of each system over the outputs that have one, with its interval,
-    best first.
-    """
+    """Return each system's mean human score where judged, with its interval, best first."""
     assert material.human is not None
     how = material.comparison.resampling
     means: dict[int, Interval] = {}
@@ -149,9 +142,7 @@ def _tau(first: Array, second: Array) -> float | None:
 def calibration(
     metric: Array, people: Array, parts: int = 10
 ) -> list[tuple[float, float, float, float]]:
-    """Return the mean metric score, and the mean human score with its interval, in equal parts by
-    metric score.
-    """
+    """Return mean metric and human scores, with interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     points = []
     for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):

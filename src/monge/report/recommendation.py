@@ -1,6 +1,4 @@
-"""A figure of a recommendation: agreement with people against cost, with the front that nothing
-beats.
-"""
+"""A figure of a recommendation: agreement with people against cost, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -19,8 +17,7 @@ SECONDS = "seconds for 1,000 pairs, one thread"
 
 
 def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
-    """Return a panel a task: seconds per 1,000 pairs (logarithmic) against the mean rank, a point
-    per metric.
+    """Draw a panel per task: mean rank against seconds per 1,000 pairs (logarithmic).
 
     Grey points count words and characters, blue ones compare vectors; the line joins the metrics
     that no other one beats in both.
@@ -47,48 +44,41 @@ def cost_figure(recommendations: Sequence[Recommendation], path: Path) -> Path:
 
 
 def cost_plots(recommendations: Sequence[Recommendation]) -> list[str]:
-    """Return the figures of a recommendation's page, one per task: mean rank by agreement with
-    people against seconds.
+    """Return the figures of a recommendation's page, one per task: mean rank against seconds.
 
     Metrics on the front are named, and the one to take is a large dot.
     """
-    charts = []
+    up, charts = "mean rank (1 agrees best with people)", []
     for recommendation in recommendations:
-        priced = [
-            (candidate.cost.seconds, candidate)
-            for candidate in recommendation.candidates
-            if candidate.cost is not None
-        ]
-        marks = [
-            Mark(
-                seconds,
-                candidate.rank,
-                candidate.metric if candidate.front or candidate is recommendation.choice else "",
-                "grey" if candidate.metric in LEXICAL else "dot",
-                candidate.metric == recommendation.use,
-            )
-            for seconds, candidate in priced
-        ]
-        tuned, cost = (
-            recommendation.ahead,
-            None if recommendation.ahead is None else recommendation.cost_of(recommendation.ahead),
-        )
-        if (
-            tuned is not None and cost is not None
-        ):  # above every plain metric on the data that they share
-            marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
-        if marks:
-            title, up = (
-                f"{recommendation.task}: agreement against cost",
-                "mean rank (1 agrees best with people)",
-            )
+        if marks := _cost_marks(recommendation):
+            title = f"{recommendation.task}: agreement against cost"
             charts.append(scatter_plot(title, marks, SECONDS, up, alone=len(recommendations) == 1))
     legend = (
         "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count "
-        "words and characters; "
-        "named are the metrics that no other beats in both, and a large dot is the one to take."
+        "words and characters; named are the metrics that no other beats in both, and a large dot "
+        "is the one to take."
     )
     return [*charts, f'<p class="soft"><small>{safe(legend)}</small></p>']
+
+
+def _cost_marks(recommendation: Recommendation) -> list[Mark]:
+    """Return a point per metric with a known cost, and one for a tuned model that is ahead."""
+    marks = [
+        Mark(
+            candidate.cost.seconds,
+            candidate.rank,
+            candidate.metric if candidate.front or candidate is recommendation.choice else "",
+            "grey" if candidate.metric in LEXICAL else "dot",
+            candidate.metric == recommendation.use,
+        )
+        for candidate in recommendation.candidates
+        if candidate.cost is not None
+    ]
+    tuned = recommendation.ahead
+    cost = None if tuned is None else recommendation.cost_of(tuned)
+    if tuned is not None and cost is not None:  # above all plain metrics on the data they share
+        marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
+    return marks
 
 
 def _key(axes: Any) -> tuple[list[Any], list[str]]:
@@ -145,9 +135,7 @@ _PLACES = [
 
 
 def _name(panel: Any, recommendation: Recommendation) -> None:
-    """Write the names of the metrics on the front, each in the first place where it meets no other
-    and no point.
-    """
+    """Write the names of metrics on the front where they meet no other name and no point."""
     priced = [
         (candidate.cost.seconds, candidate.rank, candidate)
         for candidate in recommendation.candidates

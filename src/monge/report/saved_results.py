@@ -25,9 +25,7 @@ ACCEPTED = (
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """Return the object of a file of results; None where the file holds something else, such as a
-    table.
-    """
+    """Return the results object of a file; None if it holds something else, such as a table."""
     with open_bytes(path) as file:
         raw = file.read()
     if raw.lstrip()[:1] != b"{":
@@ -103,8 +101,7 @@ def _put(segments: dict[tuple[str, str], Segment], segment: Segment, path: str) 
 
 
 def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Result]:
-    """Return the results, those of corpus scores with the counts that they are made of, which a
-    file does not hold.
+    """Return the results with the counts of pooled corpus scores, which a file does not hold.
 
     Metrics of words cost little: they are computed again, and must give the same.
     """
@@ -126,9 +123,8 @@ def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Resu
         ):
             raise DataError(
                 f"{result.metric} of {result.system or 'the system'}: the file says "
-                f"{result.score}, its texts give "
-                f"{recomputed.score} here; were the texts changed, or is another version of the "
-                f"library installed?"
+                f"{result.score}, its texts give {recomputed.score} here; were the texts changed, "
+                "or is another version of the library installed?"
             )
     return [
         result

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from monge.evaluation.compare import DOTS
+from monge.evaluation.comparison import DOTS
 from monge.render.cells import dashed, decimals, listed, number, span
 from monge.render.charts import Hill, density, histogram, ridges
 from monge.report.material import Material
@@ -98,10 +98,8 @@ def ranking(material: Material) -> Section:
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
         "Bold: the best system. Underlined: several systems share the first place. Systems with "
-        "the same cluster "
-        f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over "
-        f"all pairs, level "
-        f"{resampling.alpha:g}). {note}."
+        f"the same cluster number cannot be told apart (paired {resampling.test}, two-sided, "
+        f"corrected by Holm over all pairs, level {resampling.alpha:g}). {note}."
     )
     sentences = (*material.comparison.told, how if several else f"{note}.")
     return Section("ranking", "Ranking" if several else "Scores", sentences, tuple(sheets))
@@ -162,8 +160,7 @@ def wins(material: Material) -> Section:
         )
     sentences = (
         "In how many segments the system of the row is better / equal / worse than the system of "
-        "the column (equal: to "
-        "four decimals). Bold: better more often than worse.",
+        "the column (equal: to four decimals). Bold: better more often than worse.",
     )
     parts = tuple(sheets[:1]), tuple(sheets[1:])
     return Section(
@@ -175,36 +172,19 @@ def distributions(material: Material) -> Section:
     """Return the distribution of the scores of each system."""
     charts, rows = [], []
     for k, name in enumerate(material.metrics):
-        low, high = float(material.scores[k].min()), float(material.scores[k].max())
+        scores, digits = material.scores[k], material.standings[k].digits
+        low, high = float(scores.min()), float(scores.max())
         high = high if high > low else low + 1e-9
-        hills = [
-            Hill(
-                material.names[s],
-                histogram(material.scores[k, s], low, high),
-                float(material.scores[k, s].mean()),
-            )
-            for s in material.order
-        ]
-        charts.append(ridges(_arrow(material, k), hills, low, high))
+        hills = []
         for s in material.order:
-            values = material.scores[k, s]
-            five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
-            digits = material.standings[k].digits
-            cells = [
-                Cell(number(value), short=decimals(value, digits))
-                for value in (*five, float(values.mean()))
-            ]
+            mean = float(scores[s].mean())
+            hills.append(Hill(material.names[s], histogram(scores[s], low, high), mean))
+            five = np.quantile(scores[s], [0.0, 0.25, 0.5, 0.75, 1.0])
+            cells = [Cell(number(value), short=decimals(value, digits)) for value in (*five, mean)]
             rows.append((Cell(name), Cell(material.systems[s], short=material.names[s]), *cells))
-    head = (
-        "metric",
-        "system",
-        "lowest",
-        "first quarter",
-        "median",
-        "third quarter",
-        "highest",
-        "mean",
-    )
+        charts.append(ridges(_arrow(material, k), hills, low, high))
+    quantiles = ("lowest", "first quarter", "median", "third quarter", "highest")
+    head = ("metric", "system", *quantiles, "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
     sentences = (
         "How many segments have which score. The upright line is the mean of the segments.",
@@ -287,9 +267,7 @@ def _disagreements(material: Material) -> Sheet:
 
 
 def _disagreed(material: Material) -> list[tuple[list[int], int]]:
-    """The segments that metrics rank most differently: the systems that gave the output in
-    question, and the item.
-    """
+    """Return the segments that metrics rank most differently: their systems and item."""
     by_item: dict[int, list[int]] = {}
     for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
         s, i = divmod(at, material.items)
@@ -310,58 +288,59 @@ def agreement(first: Array, second: Array) -> float | None:
 
 
 def buckets(material: Material) -> Section:
-    """Return scores by reference length, by mean score, and by flags: one table per metric and
-    division.
-    """
-    sheets: list[Sheet] = []
-    later: list[Sheet] = []
-    side = "reference" if material.referenced else "source"
+    """Return scores by reference length, mean score and flags, a table per metric and division."""
     flagged = _by_flags(material)
-    unit, lengths = _by_length(material)
-    for k in range(len(material.metrics)):
-        divided = [
-            (f"by length of the {side}", f"{unit} in the {side}", lengths),
-            (
-                "by the mean score of the systems",
-                "mean score of the systems",
-                _by_score(material, k),
-            ),
-        ]
-        divisions = [division for division in divided if len(division[2]) > 1]
-        divisions += (
-            [("where something was unusual", "what was unusual", flagged)] if flagged else []
-        )
-        for title, kind, parts in divisions:
-            rows = tuple(
-                (Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at))
-                for name, at in parts
-            )
-            head = (kind, "segments", *(material.names[s] for s in material.order))
-            sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
-            if len(material.systems) > MOST_ACROSS:
-                sheet = replace(sheet.turned(), head=(kind, *(name for name, _ in parts)))
-            (sheets if k == 0 else later).append(sheet)
+    sheets = [
+        [_part_sheet(material, k, *division) for division in _divisions(material, k, flagged)]
+        for k in range(len(material.metrics))
+    ]
     sentences = [
         "The score of each system in parts of the data, computed as in the ranking: corpus metrics "
-        "(BLEU, chrF, TER) "
-        "are pooled over the segments of a part, others are means. Bold: the best in a part."
+        "(BLEU, chrF, TER) are pooled over the segments of a part, others are means. Bold: the "
+        "best in a part."
     ]
-    sentences += (
-        []
-        if flagged
-        else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
-    )
-    shown_sheets = tuple(sheets), tuple(later)
-    title = "Where the systems differ" if len(material.systems) > 1 else "Parts of the data"
+    if not flagged:
+        sentences.append("No segment was flagged as unusual (empty, cut, or unknown to the model).")
     return Section(
-        "buckets", title, tuple(sentences), *shown_sheets, more=_others(material), brief=False
+        "buckets",
+        "Where the systems differ" if len(material.systems) > 1 else "Parts of the data",
+        tuple(sentences),
+        tuple(sheets[0]),
+        tuple(sheet for metric_sheets in sheets[1:] for sheet in metric_sheets),
+        more=_others(material),
+        brief=False,
     )
+
+
+def _divisions(material: Material, k: int, flagged: Parts) -> list[tuple[str, str, Parts]]:
+    """Return title, kind and parts of each way to divide the segments for metric k."""
+    side = "reference" if material.referenced else "source"
+    unit, lengths = _by_length(material)
+    mean = "mean score of the systems"
+    divisions = [
+        (f"by length of the {side}", f"{unit} in the {side}", lengths),
+        (f"by the {mean}", mean, _by_score(material, k)),
+    ]
+    divisions = [division for division in divisions if len(division[2]) > 1]
+    if flagged:
+        divisions.append(("where something was unusual", "what was unusual", flagged))
+    return divisions
+
+
+def _part_sheet(material: Material, k: int, title: str, kind: str, parts: Parts) -> Sheet:
+    """Return the scores of all systems by metric k in each part; many systems become rows."""
+    rows = tuple(
+        (Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at)) for name, at in parts
+    )
+    head = (kind, "segments", *(material.names[s] for s in material.order))
+    sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
+    if len(material.systems) <= MOST_ACROSS:
+        return sheet
+    return replace(sheet.turned(), head=(kind, *(name for name, _ in parts)))
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
-    """Return the score of every system by metric k on some segments, pooled where the metric pools
-    a corpus.
-    """
+    """Return every system's score by metric k on some segments, pooled if it pools."""
     values = []
     for s in material.order:
         pooled = material.results[k][s].pooled
@@ -383,9 +362,7 @@ Parts = list[tuple[str, list[int]]]
 
 
 def _by_length(material: Material) -> tuple[str, Parts]:
-    """What a text's length is counted in, words or characters where most have no spaces, and the
-    parts.
-    """
+    """Divide by length in words, or in characters where most texts have no spaces."""
     texts = [
         segment.references[0] if segment.references else segment.source or ""
         for segment in material.segments[0]
@@ -399,9 +376,7 @@ def _by_length(material: Material) -> tuple[str, Parts]:
 
 
 def _by_score(material: Material, k: int) -> Parts:
-    """Items by their mean score over the systems: parts by one system's own score would flatter or
-    harm that system.
-    """
+    """Divide by mean score over systems: one system's own score would favour or harm it."""
     digits = material.standings[k].digits
     name_range = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
     return _quarters(material.scores[k].mean(axis=0), name_range)

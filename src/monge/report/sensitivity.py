@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from monge.evaluation.sensitivity import Sensitivity
-from monge.evaluation.sensitivity.effects import Spread
+from monge.evaluation.sensitivity.effects import Crossing, Spread
 from monge.render.palette import INK, LINE, SERIES, SOFT
 from monge.report.canvas import figure
 
@@ -75,47 +76,14 @@ def bars(
 
 
 def shares(sensitivity: Sensitivity, path: Path) -> Path:
-    """Draw the share of variance of each factor as one stacked bar per metric, interactions
-    last.
-    """
+    """Draw the variance shares of factors as one stacked bar per metric, interactions last."""
     names = list(sensitivity.crossings[0].settings)
-    with figure(path, width=5.2, height=1.1 + 0.42 * len(sensitivity.crossings)) as axes:
+    metrics = [crossing.metric for crossing in sensitivity.crossings]
+    with figure(path, width=5.2, height=1.1 + 0.42 * len(metrics)) as axes:
         panel = axes[0, 0]
         for row, crossing in enumerate(sensitivity.crossings):
-            start = 0.0
-            for k, name in enumerate([*names, "interactions"]):
-                share = 100 * (
-                    crossing.shares.get(name, 0.0)
-                    if name in names
-                    else crossing.residual
-                    if crossing.shares
-                    else 0.0
-                )
-                colour = SERIES[k % len(SERIES)] if name in names else LINE
-                panel.barh(
-                    row,
-                    share,
-                    left=start,
-                    color=colour,
-                    height=0.7,
-                    label=name if row == 0 else None,
-                )
-                if share >= 6:
-                    ink = "white" if name in names else INK
-                    panel.text(
-                        start + share / 2,
-                        row,
-                        f"{share:.0f}",
-                        ha="center",
-                        va="center",
-                        color=ink,
-                        fontsize=7,
-                    )
-                start += share
-        panel.set_yticks(
-            range(len(sensitivity.crossings)),
-            [crossing.metric for crossing in sensitivity.crossings],
-        )
+            _stack_shares(panel, row, crossing, names)
+        panel.set_yticks(range(len(metrics)), metrics)
         panel.invert_yaxis()
         panel.set_xlim(0, 100)
         panel.set_xlabel(f"share of the variance of {sensitivity.statistic} in %")
@@ -123,3 +91,21 @@ def shares(sensitivity: Sensitivity, path: Path) -> Path:
             fontsize=6, ncols=len(names) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0)
         )
     return path
+
+
+def _stack_shares(panel: Any, row: int, crossing: Crossing, names: Sequence[str]) -> None:
+    """Draw the bar of a metric; shares of 6 % and more have their number inside."""
+    bars = [
+        (name, crossing.shares.get(name, 0.0), SERIES[k % len(SERIES)], "white")
+        for k, name in enumerate(names)
+    ]
+    bars.append(("interactions", crossing.residual if crossing.shares else 0.0, LINE, INK))
+    start = 0.0
+    for name, part, colour, ink in bars:
+        share = 100 * part
+        label = name if row == 0 else None
+        panel.barh(row, share, left=start, color=colour, height=0.7, label=label)
+        if share >= 6:
+            centred = {"ha": "center", "va": "center", "color": ink, "fontsize": 7}
+            panel.text(start + share / 2, row, f"{share:.0f}", **centred)
+        start += share

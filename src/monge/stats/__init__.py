@@ -1,6 +1,4 @@
-"""Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no
-scipy.stats.
-"""
+"""Statistics on arrays: agreement with humans, significance, dispersion; no scipy.stats."""
 
 from monge.stats.averaged import group_values
 from monge.stats.bootstrap import (

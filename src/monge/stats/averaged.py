@@ -1,6 +1,4 @@
-"""A statistic of every group of scores, to be averaged: by item or by system, as mt-metrics-eval
-averages.
-"""
+"""Statistics of groups of scores, averaged by item or by system as mt-metrics-eval does."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ CALIBRATED = "acc_eq_calibrated"
 def group_values(
     statistic: str, human: npt.ArrayLike, metric: npt.ArrayLike, labels: npt.NDArray[np.intp]
 ) -> Array:
-    """Return the named statistic of the scores [n] of every group [g]; `labels` [n] number the
-    groups from 0.
+    """Return the named statistic of every group [g] of scores [n]; `labels` [n] count from 0.
 
     NaN where a group has one score, or the statistic is undefined there. The threshold of
     `acc_eq_calibrated` is one for all groups: that which maximises the mean.

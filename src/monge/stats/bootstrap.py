@@ -1,5 +1,4 @@
-"""Bootstrap: percentile intervals of means, and statistics as functions of how often each item was
-drawn.
+"""Bootstrap: percentile intervals of means, and statistics as functions of draw counts.
 
 An item drawn c times weighs c, so a statistic is a function of counts [b, n] and a thousand
 resamples are a few matrix products. Items are resampled together with everything that belongs to
@@ -44,17 +43,13 @@ class Interval:
 
 
 MOST_MEANS = 4_000_000
-"""Resampled means that are in memory at a time: some 300 MB with the whole numbers they are made
-of.
-"""
+"""The most resampled means in memory at a time: some 300 MB with their limbs."""
 
 
 def bootstrap_means(
     scores: npt.ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED
 ) -> tuple[Interval, ...]:
-    """Return the interval of the mean of every system, scores [systems, n], from shared
-    resamples.
-    """
+    """Return the interval of each system's mean, scores [systems, n], by shared resamples."""
     values = as_matrix(scores, "scores", rows=1)
     check_settings(resamples=resamples, level=level, seed=seed)
     step = max(MOST_MEANS // resamples, 1)
@@ -72,9 +67,7 @@ def bootstrap_means(
 
 
 def interval_of(value: float, draws: Array, level: float) -> Interval:
-    """Return a value with the percentiles of its draws [r], or their ends where too few of them
-    have a value.
-    """
+    """Return a value with the percentiles of its draws [r], or its extremes if they are few."""
     ends = percentiles(draws, level)
     if ends is None:
         defined = [*draws[~np.isnan(draws)].tolist(), value]
@@ -83,18 +76,14 @@ def interval_of(value: float, draws: Array, level: float) -> Interval:
 
 
 def resample_means(values: Array, *, resamples: int, seed: int) -> Array:
-    """Return means [systems, resamples] of scores [systems, n] under shared resamples; NaN where
-    nothing was drawn.
-    """
+    """Return means [systems, resamples] of scores [systems, n]; NaN where nothing was drawn."""
     return ResampledSums.of(
         values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed
     ).means.T
 
 
 def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
-    """Return corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN for
-    empty ones.
-    """
+    """Return resampled corpus scores [s, resamples] of statistics [s, n, k]; NaN if empty."""
     systems, n, k = statistics.shape
     step = max(MOST_MEANS // (resamples * k), 1)
     blocks = []
@@ -109,9 +98,7 @@ def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int
 
 
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:
-    """Return Pearson's r as a function of counts: from the weighted sums of x, y, x^2, y^2, xy,
-    after standardising.
-    """
+    """Return Pearson's r as a function of draw counts, by weighted sums of standardised x, y."""
     n = len(human)
     x, y = (
         centre_and_scale(human, "human") * np.sqrt(n),

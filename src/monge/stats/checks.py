@@ -24,9 +24,7 @@ class UndefinedError(DataError):
 
 
 def as_finite(values: npt.ArrayLike, name: str) -> Array:
-    """Return the values as float64, any shape; raises at the first one that is missing, infinite or
-    not a number.
-    """
+    """Return the values as float64 of any shape; raise at the first that is not finite."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:
@@ -36,8 +34,7 @@ def as_finite(values: npt.ArrayLike, name: str) -> Array:
         position = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
         raise DataError(
             f"{name} has {int(wrong.sum())} missing or infinite values, the first at index "
-            f"{position}; "
-            "drop them together with their partners"
+            f"{position}; drop them together with their partners"
         )
     return array
 

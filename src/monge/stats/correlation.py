@@ -29,9 +29,7 @@ def mae100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
 
 
 def rmse100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return 100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in
-    0..1.
-    """
+    """Return 100 sqrt(mean (h - s)^2), the root mean square error of vectors [n] in 0..1."""
     return float(100 * np.sqrt(np.mean(differences(human, metric) ** 2)))
 
 
@@ -55,9 +53,7 @@ def differences(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
 def within(
     values: Array, name: str, remedy: str, *, ends: tuple[float, float] = (0.0, 1.0)
 ) -> None:
-    """Raise where a value [n] is not between the ends, saying what was received, what is accepted
-    and what to do.
-    """
+    """Raise where a value [n] is not between the ends; say what is accepted and what to do."""
     low, high = float(values.min()), float(values.max())
     slip = SLIP * (ends[1] - ends[0])
     if low < ends[0] - slip or high > ends[1] + slip:
@@ -68,9 +64,7 @@ def within(
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|), of vectors
-    [n].
-    """
+    """Return Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|) of [n]."""
     h, s = as_vectors(human=human, metric=metric)
     return float(np.clip(centre_and_scale(h, "human") @ centre_and_scale(s, "metric"), -1.0, 1.0))
 
@@ -92,9 +86,7 @@ def kendall(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
 
 
 def tau_c(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Return Stuart's tau-c = 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct
-    values.
-    """
+    """Return Stuart's tau-c = 2 (C - D) k / (n^2 (k - 1)), k the fewer distinct values."""
     n, least = _count_levels(human, metric)
     counts = pair_counts(human, metric)
     return 2 * (counts.concordant - counts.discordant) / (n**2 * (least - 1) / least)

@@ -1,5 +1,4 @@
-"""How much a number varies: coefficient of variation, relative difference, range, shares of
-variance.
+"""How much a number varies: coefficient of variation, relative difference, variance shares.
 
 Percentages are percent (2.1 is 2.1 %), as the reproducibility literature prints them.
 """
@@ -18,9 +17,7 @@ from monge.stats.checks import UndefinedError, as_finite, as_vector
 
 @dataclass(frozen=True)
 class VarianceShares:
-    """Share of the total variance of each factor's main effect; `residual` holds all
-    interactions.
-    """
+    """Share of each factor's main effect in the variance; `residual` has interactions."""
 
     shares: Mapping[str, float]
     residual: float
@@ -48,9 +45,7 @@ def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
 
 
 def rd(value: float, base: float) -> float:
-    """Return relative difference in percent, 100 (value - base) / base: how far a reproduced value
-    is from the base.
-    """
+    """Return the relative difference in percent, 100 (value - base) / base."""
     a, b = as_finite([value, base], "value and base")
     if b == 0:
         raise UndefinedError("RD is undefined for a base of 0")
@@ -63,8 +58,7 @@ def spread(values: npt.ArrayLike) -> float:
 
 
 def variance_shares(values: npt.ArrayLike, names: Sequence[str]) -> VarianceShares:
-    """Return the shares of variance by factor: values [l1, ..., lk] of a fully crossed design, one
-    axis per factor.
+    """Return shares of variance by factor of values [l1, ..., lk], one axis per factor.
 
     share_f = sum over levels of (mean of level - grand mean)^2 * N / l_f, over the total sum of
     squares; what no main effect explains (interactions) is the residual, so shares and residual add

@@ -25,9 +25,7 @@ DRAW_BITS = 16
 CHUNK = 4096 * 1000
 """Counts that are in memory at a time (32 MB)."""
 LIMB, LIMBS, LOWEST = 21, 5, -64
-"""A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be
-below 2**41.
-"""
+"""A value below 2**41 is a whole number of 2**LOWEST (5e-20), cut into LIMBS of LIMB bits."""
 
 
 class ResampledSums:
@@ -43,9 +41,7 @@ class ResampledSums:
     def of(
         cls, values: Array, places: Whole, *, resamples: int = RESAMPLES, seed: int = SEED
     ) -> Self:
-        """Resample values [n, k] whose items have these places [n] in the corpus, in rising
-        order.
-        """
+        """Resample values [n, k] of items at these places [n] in the corpus, rising."""
         check_settings(resamples=resamples, seed=seed)
         total = np.zeros((resamples, 1 + values.shape[1] * LIMBS), dtype=np.int64)
         step = max(CHUNK // resamples, 1)
@@ -82,8 +78,7 @@ class ResampledSums:
         return np.where(counts > 0, self.sums / np.maximum(counts, 1.0), np.nan)
 
     def scores(self, of: Callable[[Array], Array], systems: int = 1) -> Array:
-        """Return `of` applied to the sums of each system's statistics [r, systems]; NaN where
-        nothing was drawn.
+        """Return `of` of each system's resampled sums [r, systems]; NaN where nothing was drawn.
 
         The columns are those of one system after another.
         """
@@ -118,9 +113,7 @@ def _poisson_table() -> Array:
 
 
 def _split_limbs(values: Array) -> Array:
-    """Split values [n, k] into whole numbers [n, k * LIMBS], the limb at place p weighing
-    2**(LOWEST + LIMB * p).
-    """
+    """Split values [n, k] into limbs [n, k * LIMBS]; limb p weighs 2**(LOWEST + LIMB * p)."""
     if len(values) and not np.abs(values).max() < 2.0 ** (LOWEST + LIMB * LIMBS):
         raise DataError(f"no interval can be drawn: a score is beyond 2**{LOWEST + LIMB * LIMBS}")
     rest, limbs = values, []

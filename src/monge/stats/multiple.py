@@ -23,9 +23,7 @@ Method = Literal["bootstrap", "permutation"]
 
 @dataclass(frozen=True)
 class PairwiseTests:
-    """All pairs of systems: differences (row - column), two-sided p-values, those corrected by
-    Holm, all [s, s].
-    """
+    """Differences (row - column), two-sided p-values, and those after Holm, all [s, s]."""
 
     differences: Array
     p_values: Array
@@ -33,8 +31,7 @@ class PairwiseTests:
 
 
 def holm(p_values: npt.ArrayLike) -> Array:
-    """Apply Holm's correction [m]: the k-th smallest p becomes max over j <= k of (m - j + 1)
-    p_(j), at most 1.
+    """Correct p-values [m] by Holm: p_(k) becomes max over j <= k of (m - j + 1) p_(j), at most 1.
 
     Controls the chance of any false claim.
     """
@@ -52,8 +49,7 @@ PAIRS_AT_A_TIME = 256
 
 
 def max_t(values: Array, resampled: Array, items: int) -> Array:
-    """Return corrected two-sided p-values [m, m] of every two of m values, from paired bootstrap
-    draws [m, r].
+    """Return corrected two-sided p-values [m, m] of all pairs of values, from paired draws [m, r].
 
     For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The
     null distribution is that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) /
@@ -104,8 +100,7 @@ def pairwise_tests(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> PairwiseTests:
-    """Test the means of every two systems, scores [s, n]: two-sided, paired, the same draws for all
-    pairs.
+    """Test the means of every two systems, scores [s, n]: two-sided, paired, with shared draws.
 
     With d the difference of two means, "bootstrap" draws d* from resamples of the segments and
     counts |d* - d| >= |d|; "permutation" flips the sign of every segment's difference at random and
@@ -131,8 +126,7 @@ def pooled_tests(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> PairwiseTests:
-    """Run `pairwise_tests` on corpus scores: statistics [s, n, k] per segment; `of` maps their sums
-    to a score.
+    """Run `pairwise_tests` on corpus scores: `of` maps summed statistics [s, n, k] to a score.
 
     Under "permutation" the outputs of two systems are swapped on random segments and both scores
     computed again.
@@ -161,9 +155,7 @@ def pooled_tests(
 def compare_pairs(
     values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool
 ) -> PairwiseTests:
-    """Test every two values [s]; `null_of` gives draws [r] of a difference under the null and their
-    rounding error.
-    """
+    """Test every two values [s]; `null_of` gives null draws [r] and their rounding error."""
     pairs = list(combinations(range(len(values)), 2))
     p_values = []
     for i, j in pairs:
@@ -185,8 +177,7 @@ def clusters(
     alpha: float = 0.05,
     higher_is_better: bool = True,
 ) -> npt.NDArray[np.int64]:
-    """Rank systems in groups [s], 1 for the best, from their scores [s] and (corrected) p-values
-    [s, s].
+    """Rank systems in groups [s], 1 for the best, by scores [s] and corrected p-values [s, s].
 
     Going down the scores, a new group opens at a system that some member of the present group beats
     with p <= alpha. Only p[better, worse] is read.
@@ -210,9 +201,7 @@ def clusters(
 
 
 def _draw_null(values: Array, method: Method, resamples: int, seed: int) -> tuple[Array, bool]:
-    """Draw each system's part of the null distribution [s, draws]; also return whether the draws
-    are all 2^n.
-    """
+    """Draw the null distribution per system [s, draws]; also return whether all 2^n are used."""
     n, centred = values.shape[1], values - values.mean(axis=0)
     if method == "bootstrap":
         resampled = resample_means(centred, resamples=resamples, seed=seed)

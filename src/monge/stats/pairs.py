@@ -27,9 +27,7 @@ MOST_PAIRS = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Numbers of concordant, discordant and tied pairs; `tied_human` and `tied_metric` exclude
-    `tied_both`.
-    """
+    """Counts of pairs; `tied_human` and `tied_metric` exclude `tied_both`."""
 
     concordant: int
     discordant: int
@@ -46,9 +44,7 @@ class PairCounts:
 
     @property
     def tau10(self) -> float:
-        """(C - D - T_m) / (C + D + T_m): a tie of the metric is a loss (WMT10-12, daRR of
-        WMT17-20).
-        """
+        """(C - D - T_m) / (C + D + T_m): ties of the metric are losses (WMT10-12, 17-20)."""
         return self._ranked("tau10")
 
     @property
@@ -86,9 +82,7 @@ class PairCounts:
 
     @property
     def acc23(self) -> float:
-        """(C + T_hm) / all, also called acc_eq: the metric predicts order and ties, which are not
-        calibrated.
-        """
+        """(C + T_hm) / all, also called acc_eq: order and ties predicted, uncalibrated."""
         return _ratio("acc23", self.concordant + self.tied_both, self.total)
 
 
@@ -108,9 +102,7 @@ def pair_counts(human: npt.ArrayLike, metric: npt.ArrayLike) -> PairCounts:
 
 
 def all_pairs(n: int) -> tuple[Labels, Labels]:
-    """Return the index pairs i < j of n items as (first [p], second [p]); raises above
-    `MOST_PAIRS`.
-    """
+    """Return the index pairs i < j of n items as two arrays [p]; raise above `MOST_PAIRS`."""
     if n * (n - 1) // 2 > MOST_PAIRS:
         raise DataError(
             f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give "
@@ -121,8 +113,7 @@ def all_pairs(n: int) -> tuple[Labels, Labels]:
 
 
 def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels) -> Array:
-    """Count wins, losses and ties [items, 3] over pairs [p] of texts of which people prefer
-    `better` to `worse`.
+    """Count wins, losses and ties [items, 3] over pairs [p] where `better` is preferred to `worse`.
 
     scores [n], higher for better, `better` and `worse` are indices into them; `items` [p] numbers
     what is resampled.
@@ -136,8 +127,7 @@ def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels
 
 
 def ranking_tau(statistic: str, outcomes: Array) -> Array:
-    """Return the named tau [...] of wins C, losses D and ties T_m, outcomes [..., 3]; NaN for no
-    pairs.
+    """Return the named tau [...] of wins, losses and ties of the metric [..., 3]; NaN for no pairs.
 
     tau10 = (C - D - T_m) / (C + D + T_m), the daRR tau of WMT: a tie is a loss; tau13 = (C - D) /
     (C + D); tau14 = (C - D) / (C + D + T_m).
@@ -161,9 +151,7 @@ def _count_tied_pairs(sizes: Labels) -> int:
 
 
 def _count_inversions(ranks: Labels) -> int:
-    """Count pairs i < j with ranks[i] > ranks[j], bit by bit: within equal high bits, ones before
-    zeros.
-    """
+    """Count pairs i < j with ranks[i] > ranks[j], bit by bit within equal high bits."""
     total, places = 0, np.arange(len(ranks))
     for bit in reversed(range(int(ranks.max()).bit_length())):
         bits = (ranks >> bit) & 1
@@ -196,9 +184,7 @@ def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibratio
 
 
 def calibrate_ties_by_group(groups: Sequence[tuple[Array, Array]]) -> TieCalibration:
-    """Return the epsilon that maximises the mean acc_eq over groups of human and metric scores,
-    each [n >= 2].
-    """
+    """Return the epsilon with the best mean acc_eq over groups of scores, each [n >= 2]."""
     pairs_by_group = [_compare_pairs(*group) for group in groups]
     share = np.concatenate(
         [np.full(len(pairs.distance), 1 / len(pairs.distance)) for pairs in pairs_by_group]
@@ -215,8 +201,7 @@ def calibrate_ties_by_group(groups: Sequence[tuple[Array, Array]]) -> TieCalibra
 
 
 class _Pairs(NamedTuple):
-    """Pairs [p]: distance of the metric's scores, whether the human scores tie, whether both order
-    the pair alike.
+    """Pairs [p]: metric distance, whether the human scores tie, whether both order the pair alike.
 
     `gain` is the change in accuracy if the metric calls the pair a tie.
     """
@@ -237,9 +222,7 @@ def _compare_pairs(human: Array, metric: Array) -> _Pairs:
 
 
 def _best_threshold(distance: Array, gain: Array) -> float:
-    """Return the threshold that maximises the summed gain [p] of pairs with at most that distance
-    [p], at least 0.
-    """
+    """Return the threshold (0 or more) of distance [p] with the largest sum of gains [p]."""
     order = np.argsort(distance)
     distance, gained = distance[order], gain[order].cumsum()
     last = np.append(distance[1:] != distance[:-1], True)

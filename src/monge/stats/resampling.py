@@ -28,9 +28,7 @@ def resample_counts(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
 
 
 def sign_flips(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield blocks [b, n] of +1 and -1: all 2^n rows if these are at most `resamples`, else random
-    rows.
-    """
+    """Yield blocks [b, n] of signs: all 2^n rows if at most `resamples`, else random rows."""
     if is_exhaustive(n, resamples):
         yield _to_signs((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return

@@ -1,5 +1,4 @@
-"""Tests of whether one metric correlates better with human scores than another: Williams' test,
-PERM-BOTH.
+"""Tests of whether one metric correlates better with humans than another does.
 
 p-values of random draws are (count + 1) / (draws + 1), so they are never 0; where all sign vectors
 are gone through the test is exact and p is count / 2^n.
@@ -32,9 +31,7 @@ class PermutationTest:
 
 @dataclass(frozen=True, slots=True)
 class WilliamsTest:
-    """Williams' t, its degrees of freedom and the one-sided p-value of "first correlates no
-    better".
-    """
+    """Williams' t, degrees of freedom, and the one-sided p of "first is no better"."""
 
     t: float
     degrees: int
@@ -42,8 +39,7 @@ class WilliamsTest:
 
 
 def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
-    """Run Williams' test that r12 > r13: Pearson correlations of metrics 2 and 3 with human 1 on n
-    items.
+    """Run Williams' test that r12 > r13: Pearson's r of metrics 2 and 3 with human 1 on n items.
 
     K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23, t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K
     (n-1)/(n-3) + (r12+r13)^2/4 (1-r23)^3), n - 3 degrees, one-sided.
@@ -72,9 +68,7 @@ def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
 def williams_scores(
     human: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike
 ) -> WilliamsTest:
-    """Run Williams' test that first correlates better with human than second does, from the scores
-    [n].
-    """
+    """Run Williams' test that first correlates better with human than second, all [n]."""
     h, a, b = as_vectors(least=4, human=human, first=first, second=second)
     return williams(pearson(h, a), pearson(h, b), pearson(a, b), n=len(h))
 
@@ -90,8 +84,7 @@ def perm_both(
     items: npt.NDArray[np.int64] | None = None,
     two_sided: bool = False,
 ) -> PermutationTest:
-    """Run PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all
-    [n].
+    """Run PERM-BOTH (Deutsch et al. 2021): does first correlate better than second, all [n].
 
     Both metrics are z-standardised, then in every draw each entry's two values are swapped with
     probability 1/2 and both correlations computed again; count = #{difference* >= difference}, of

@@ -18,9 +18,7 @@ from monge.stats.resampling import sign_flips
 from monge.types import Array
 
 ROUNDING = 1e-12
-"""Two sums of n terms that differ by less than this share of their terms' absolute sum count as
-equal.
-"""
+"""Sums that differ by less than this share of their terms' absolute sum count as equal."""
 
 
 def soft_agreement(
@@ -31,8 +29,7 @@ def soft_agreement(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Array:
-    """Return 1 - |p_human(i, j) - p_metric(i, j)| [s, s] for every two systems; -1 where no segment
-    has both.
+    """Return 1 - |p_human(i, j) - p_metric(i, j)| [s, s]; -1 where no segment has both systems.
 
     human, metric [systems, segments], higher for better; p(i, j) is the p-value of "i is better
     than j" by `better_than`, with the same sign flips for both. Soft pairwise accuracy (WMT24-25)
@@ -55,16 +52,13 @@ def soft_agreement(
 
 
 def order_agreement(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
-    """Return 1 where human [n] and metric [n] order i and j alike (ties agree with ties only), else
-    0: [n, n].
-    """
+    """Return [n, n]: 1 where human [n] and metric [n] order (or tie) i and j alike, else 0."""
     h, s = as_vectors(human=human, metric=metric)
     return np.asarray(np.sign(h[:, None] - h) == np.sign(s[:, None] - s), dtype=np.float64)
 
 
 def pair_mean(agreement: Array, counts: Array) -> Array:
-    """Return the mean agreement [r] over the pairs of different systems, each system drawn counts
-    [r, s] times.
+    """Return the mean agreement [r] over pairs of systems, each drawn counts [r, s] times.
 
     Pairs of which the agreement [s, s] is negative have none and do not count. A system drawn twice
     makes no pair with itself: it would always agree. Raises where no pair is left in any row; else
@@ -85,8 +79,7 @@ def better_than(
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Array:
-    """Return one-sided paired permutation p-values [s, s] of "row i is better than row j", scores
-    [s, n].
+    """Return one-sided paired permutation p-values [s, s] of "row beats column", scores [s, n].
 
     p(i, j) = share of sign vectors f with sum_k f_k (x_ik - x_jk) >= sum_k (x_ik - x_jk), k over
     the segments that are `present` [s, n] in both: all 2^n sign vectors where that is no more than

@@ -1,5 +1,4 @@
-"""CIDEr-D: tf-idf weighted n-gram cosine with clipped counts and a Gaussian length penalty, times
-ten.
+"""CIDEr-D: ten times the tf-idf cosine of n-grams, with clipped counts and a length penalty.
 
     g_n(x)_w  = count of n-gram w in x  *  ln(N / max(1, df(w)))
     s_n(h, r) = exp(-(|h| - |r|)^2 / (2 sigma^2))  sum_w min(g_n(h)_w, g_n(r)_w) g_n(r)_w  /

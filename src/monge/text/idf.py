@@ -12,16 +12,12 @@ from monge.types import DIGEST_SPACE, DocumentCounts
 
 
 def text_key(text: str) -> int:
-    """Return a number that identifies a text; the keys of several texts are added, so their order
-    does not matter.
-    """
+    """Return the number of a text; keys of several texts are added, so order is irrelevant."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
 
 
 def count_documents(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCounts:
-    """Count in how many texts each piece occurs, from (text, ids of all its pieces, specials
-    included).
-    """
+    """Count the texts that each piece occurs in, from (text, ids of all its pieces)."""
     df: Counter[int] = Counter()
     n, keys = 0, 0
     for text, ids in texts:
@@ -32,9 +28,7 @@ def count_documents(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCount
 
 
 def idf_weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
-    """Return the weight function of pieces: `idf` ln((N+1)/(df+1)), `idf-yisi` log2(1 +
-    (N+1)/(df+1)).
-    """
+    """Return the weight: `idf` ln((N+1)/(df+1)), `idf-yisi` log2(1 + (N+1)/(df+1))."""
     top, df = counts.n + 1, counts.df
     table: dict[int, float] = {}
 

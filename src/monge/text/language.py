@@ -1,5 +1,4 @@
-"""A guess of the language of a text in Latin letters from its most frequent words, good enough for
-a warning.
+"""Guess the language of a text in Latin letters from frequent words, to warn about it.
 
 A word that several languages share counts for each of them in parts. No model, no dictionary;
 `guess_language` gives None wherever the texts are short or two languages are close.
@@ -15,9 +14,7 @@ from functools import cache
 WORDS = 24
 """Words that a guess needs at least."""
 SHARE, MARGIN = 0.08, 1.6
-"""The least share of words that are typical of the language, and how far it must be ahead of the
-next one.
-"""
+"""The least share of words typical of a language, and its least lead over the next one."""
 
 _FREQUENT = {
     "en": "the of and to in a is that for it was on with as be at by this have from are not he his "
@@ -84,17 +81,13 @@ _FAMILIES = (
     "id",
     "vi",
 )
-"""Languages that share frequent words: a family must be ahead of the others, a language only the
-first of its own.
-"""
+"""Languages with shared frequent words: families must lead, a language only within its own."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 @cache
 def _weights() -> Mapping[str, Mapping[str, float]]:
-    """Return the weight of each frequent word for each language and family: 1 / the number of them
-    that share it.
-    """
+    """Return each frequent word's weight by language and family: 1 / how many share it."""
     family_of = {language: family for family in _FAMILIES for language in family.split()}
     owners: dict[str, list[str]] = {}
     for language, words in _FREQUENT.items():

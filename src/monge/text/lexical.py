@@ -1,4 +1,4 @@
-"""Metrics that compare words and characters: the scorers behind the table `spec.lexical.LEXICAL`.
+"""Metrics that compare words and characters: the scorers behind the table `LEXICAL`.
 
     bleu sentbleu chrf chrf++        sacrebleu                 0..100
     ter                              sacrebleu, `text.ter`     0..
@@ -102,9 +102,7 @@ def porter_stemmer() -> Callable[[str], str]:
 
 
 def format_signature(facts: Mapping[str, object], references: str) -> str:
-    """Join `key:value` pairs with `|`, like sacrebleu: the library, the number of references, the
-    settings.
-    """
+    """Join `key:value` pairs with `|` as sacrebleu does: library, references, settings."""
     first, *rest = facts.items()
     pairs = dict([first, ("nrefs", references), *rest])
     yes_no = {True: "yes", False: "no"}
@@ -188,9 +186,7 @@ def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexical
 
 
 def _count_edits(text: str, references: Mapping[str, Any]) -> Any:
-    """Return the TER statistics of a text, for sacrebleu's scorer; a module function, so that it
-    can be pickled.
-    """
+    """Return the TER statistics of a text for sacrebleu; a function that can be pickled."""
     return ter_counts(text, references["ref_words"])
 
 
@@ -215,18 +211,14 @@ def _score_pooled(
 
 
 def _score_sums(scorer: Any, sums: Array) -> Array:
-    """Compute sacrebleu's scores of summed counts: [..., k] -> [...]. About 10 microseconds
-    each.
-    """
+    """Compute sacrebleu's scores of summed counts [..., k] -> [...], 10 microseconds each."""
     rows = sums.reshape(-1, sums.shape[-1]).tolist()
     scores = [scorer._compute_score_from_stats(row).score for row in rows]
     return np.array(scores, dtype=np.float64).reshape(sums.shape[:-1])
 
 
 class _UnicodeWords:
-    """Words for rouge-score in any script: its own tokenizer keeps ASCII letters and digits
-    only.
-    """
+    """Words of any script for rouge-score, whose own tokenizer keeps only ASCII."""
 
     def __init__(self, stem: Callable[[str], str] | None) -> None:
         """Stem words of more than three letters, as rouge-score does, or none."""

@@ -97,9 +97,7 @@ class MeteorScorer:
 
 
 def count_chunks(matches: Sequence[Match]) -> int:
-    """Count runs of matches that are neighbours on both sides; matches come in the order of the
-    hypothesis.
-    """
+    """Count runs of matches that are adjacent on both sides, in hypothesis order."""
     return sum(
         index == 0 or (i - 1, j - 1) != matches[index - 1] for index, (i, j) in enumerate(matches)
     )
@@ -129,8 +127,7 @@ def _match_last_free(
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A partial alignment: its last match and the path before that; `used` is a bit set of
-    reference positions.
+    """A partial alignment: its last match and the path before; `used` is a bit set of positions.
 
     `spent` counts, per word or stem, the choices that are limited.
     """

@@ -9,8 +9,7 @@ from monge.types import Tokens
 
 
 def fit_length(tokens: Tokens, longest: int, policy: str, name: str) -> Tokens:
-    """Return the tokens to encode: all of them, or cut to `longest` pieces; raises where the policy
-    says so.
+    """Return the tokens to encode, cut to `longest` pieces if allowed; raise if the policy says so.
 
     `truncate` keeps the special pieces at both ends; `window` keeps everything (the encoder joins
     overlapping slices); `error` raises. `name` names the text in the message.

@@ -1,5 +1,4 @@
-"""Which script a text is written in, and which languages are written in it: no model, no
-dictionary.
+"""Detect the script of a text, and list the languages that are written in a script.
 
 The script of a letter is the first word of its Unicode name: CYRILLIC SMALL LETTER A, CJK UNIFIED
 IDEOGRAPH-4E00.
@@ -84,9 +83,7 @@ def main_script(texts: Iterable[str]) -> str | None:
 
 @cache
 def scripts_of(languages: frozenset[str]) -> frozenset[str]:
-    """Return the scripts that languages (ISO 639-1) are written in; Latin where no other script is
-    known.
-    """
+    """Return the scripts that languages (ISO 639-1) are written in; Latin by default."""
     non_latin = {script for script, codes in LANGUAGES_OF.items() if languages.intersection(codes)}
     latin = (
         languages - {code for codes in LANGUAGES_OF.values() for code in codes} or languages & _BOTH
@@ -95,9 +92,7 @@ def scripts_of(languages: frozenset[str]) -> frozenset[str]:
 
 
 def likely_language(script: str | None) -> str | None:
-    """Return the language that a script most likely means; None for Latin letters and unknown
-    scripts.
-    """
+    """Return the likeliest language of a script; None for Latin and unknown scripts."""
     return next(iter(LANGUAGES_OF.get(script or "", ())), None)
 
 

@@ -18,9 +18,7 @@ KEPT = ("keep", "targets")
 
 @lru_cache(maxsize=1 << 16)
 def is_punctuation(text: str) -> bool:
-    """Return whether every character is Unicode punctuation or one of Python's 32 ASCII punctuation
-    characters.
-    """
+    """Return whether all characters are Unicode or ASCII (Python's 32) punctuation."""
     return bool(text) and all(
         c in _ASCII_PUNCTUATION or unicodedata.category(c)[0] == "P" for c in text
     )
@@ -95,9 +93,7 @@ def _filter_units(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) 
 
 
 def _words(tokens: Tokens) -> Iterator[tuple[int, ...]]:
-    """Yield the positions of the pieces of each word, in order; a special piece is a word of its
-    own.
-    """
+    """Yield the positions of the pieces of each word; a special piece is its own word."""
     word: list[int] = []
     for position, goes_on in enumerate(tokens.continues):
         if word and not goes_on:
@@ -115,9 +111,7 @@ def _group_pieces(word: tuple[int, ...], subwords: str) -> list[tuple[int, ...]]
 
 
 def _is_visible(tokens: Tokens, position: int) -> bool:
-    """Return whether a piece stands for characters: a lone marker does not, nor one that the next
-    piece covers.
-    """
+    """Return whether a piece has characters of its own: not a lone marker, not a covered one."""
     if strip_marker(tokens.pieces[position]):
         return True
     start, end = tokens.spans[position]

@@ -39,14 +39,11 @@ _LABEL = re.compile(r"(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})")
 # Never the last word of a sentence: titles, and what a name or a number follows.
 _BEFORE = {
     "en": "mr mrs ms dr prof st mt gen col lt sgt capt cmdr sen rep gov pres rev hon messrs mme "
-    "mlle no nos vs cf "
-    "fig figs eq eqs sec ch vol pp p ed eds jan feb mar apr jun jul aug sept sep oct nov dec e.g "
-    "i.e viz approx",
-    "de": "hr hrn fr frl dr prof dipl ing mag st nr art abs kap bd s vgl ca bzw evtl ggf inkl exkl "
-    "zzgl abzgl "
-    "z.b d.h u.a i.d.r o.ä s.o s.u v.a z.t geb gest jan feb mär apr jun jul aug sept sep okt nov "
-    "dez mio mrd tel "
-    "str jh jhd sog usf allg bes dt engl frz",
+    "mlle no nos vs cf fig figs eq eqs sec ch vol pp p ed eds jan feb mar apr jun jul aug sept "
+    "sep oct nov dec e.g i.e viz approx",
+    "de": "hr hrn fr frl dr prof dipl ing mag st nr art abs kap bd s vgl ca bzw evtl ggf inkl "
+    "exkl zzgl abzgl z.b d.h u.a i.d.r o.ä s.o s.u v.a z.t geb gest jan feb mär apr jun jul aug "
+    "sept sep okt nov dez mio mrd tel str jh jhd sog usf allg bes dt engl frz",
 }
 # May be the last word of a sentence.
 _LAST = {
@@ -56,14 +53,11 @@ _LAST = {
 }
 _STARTERS = {
     "en": "the a an this that these those he she it they we you i there here in on at but and so "
-    "however then when "
-    "while if as after before his her its their our my what who why how where not no yes for with "
-    "from by one some",
-    "de": "der die das ein eine einen einem er sie es wir ihr ich dieser diese dieses dies hier da "
-    "dort dann doch "
-    "aber und so wenn als nach vor während im in am an auf bei mit für von zu sein seine ihre "
-    "unser was wer wie wo "
-    "nicht nein ja auch jedoch man nun",
+    "however then when while if as after before his her its their our my what who why how where "
+    "not no yes for with from by one some",
+    "de": "der die das ein eine einen einem er sie es wir ihr ich dieser diese dieses dies hier "
+    "da dort dann doch aber und so wenn als nach vor während im in am an auf bei mit für von zu "
+    "sein seine ihre unser was wer wie wo nicht nein ja auch jedoch man nun",
 }
 
 
@@ -83,8 +77,10 @@ ABBREVIATIONS, FINAL_ABBREVIATIONS, STARTERS = (
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     """Return the spans of the sentences of a text, without the white space around them.
 
-    Args: text: any text; an empty one has no sentences. language: `en` or `de`, whose abbreviations
-        are known, or `none` for a text of another language.
+    Args:
+        text: any text; an empty one has no sentences.
+        language: `en` or `de`, whose abbreviations are known, or `none` for a text of another
+            language.
     """
     if language != "none" and language not in ABBREVIATIONS:
         raise UnknownName("sentence language", language, [*ABBREVIATIONS, "none"])

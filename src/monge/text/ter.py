@@ -1,5 +1,4 @@
-"""Translation edit rate: how many edits of words, and shifts of runs of words, turn a hypothesis
-into a reference.
+"""Translation edit rate: the word edits and shifts that turn a hypothesis into a reference.
 
 The number is that of sacrebleu 2.6 (Tercom's greedy search: the shift that saves most edits is made
 until none saves any), which tries one shift after another in Python. Here all shifts of a round are
@@ -19,9 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 LONGEST_SHIFT, FARTHEST_SHIFT = 10, 50
-"""Words in a shifted run; words between where a run stands in the hypothesis and in the
-reference.
-"""
+"""The most words in a shifted run, and the most words that a run is shifted by."""
 BEAM = 25
 """Cells on either side of the diagonal of the table of distances."""
 MOST_SHIFTS = 1000
@@ -52,9 +49,7 @@ class Shift(NamedTuple):
 
 
 def segment_statistics(hypothesis: str, references: Sequence[Sequence[str]]) -> list[float]:
-    """Return the statistics that a corpus score sums: fewest edits to a reference, mean reference
-    length.
-    """
+    """Return what corpus scores sum: fewest edits to a reference, mean reference length."""
     words = hypothesis.split()
     return [
         min(count_edits(words, reference) for reference in references),
@@ -63,9 +58,7 @@ def segment_statistics(hypothesis: str, references: Sequence[Sequence[str]]) -> 
 
 
 def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
-    """Count the insertions, deletions, substitutions and shifts that turn a hypothesis into a
-    reference.
-    """
+    """Count the edits and shifts of words that turn a hypothesis into a reference."""
     if not reference or not hypothesis:
         return len(hypothesis) + len(reference)
     word_ids: dict[str, int] = {}
@@ -95,9 +88,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
 
 
 class _Saving(NamedTuple):
-    """A hypothesis after a shift, with its table; shifts rank by edits saved, then longest, first,
-    to the front.
-    """
+    """A shifted hypothesis with its table; ranked by edits saved, length, position, target."""
 
     rank: tuple[int, int, int, int]
     words: Table
@@ -122,9 +113,7 @@ def _best_shift(
 
 
 def _beams(rows: int, columns: int) -> list[Beam]:
-    """Return the columns that each row of the table computes, as (first, end); the last row always
-    reaches the end.
-    """
+    """Return the columns (first, end) that each table row computes; the last reaches the end."""
     ratio = columns / rows
     width = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
     beams = [(max(0, math.floor(i * ratio) - width),
@@ -142,8 +131,7 @@ def _edit_distances(
     known_table: Table | None = None,
     first: Sequence[int] = (0,),
 ) -> Table:
-    """Return edit distances [k, n+1, m+1] of all prefixes of k hypotheses [k, n] to all prefixes of
-    the reference.
+    """Return edit distances [k, n+1, m+1] of prefixes of k hypotheses [k, n] to the reference.
 
     With `known_table`, the table of an earlier hypothesis, rows before the `first` differing word
     are copied from it. Inside, the distance at column j is stored minus j: an insertion then costs
@@ -177,9 +165,7 @@ def _edit_distances(
 def _align(
     words: Sequence[int], reference: Sequence[int], table: Table
 ) -> tuple[list[int], list[int], list[int]]:
-    """Trace a cheapest alignment back: a hypothesis position per reference word, and cumulated
-    errors on both sides.
-    """
+    """Trace a cheapest alignment: hypothesis position per reference word, cumulated errors."""
     rows, i, j = table.tolist(), len(words), len(reference)
     align, wrong, missed = [0] * j, [0] * i, [0] * j
     while i or j:

@@ -1,6 +1,4 @@
-"""Unknown pieces ([UNK]), which stand for text that a model's vocabulary lacks: their positions and
-number.
-"""
+"""Positions and number of unknown pieces ([UNK]): text that a model's vocabulary lacks."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ MOSTLY = 0.5
 
 
 def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
-    """Return the positions of a text's unknown pieces; `unknown` is their id, None if the model has
-    none.
-    """
+    """Return positions of unknown pieces; `unknown` is their id, None if there is none."""
     if unknown is None or unknown not in tokens.ids:
         return []
     return [

@@ -1,5 +1,4 @@
-"""The blocks of an encoder with gradients: the body that `encode.packed` runs, with trainable
-weights.
+"""The blocks of an encoder with gradients: the body of `encoders.packed`, trainable.
 
 All texts of a batch are concatenated in one matrix ``h [pieces, d]``; only attention separates
 texts. A low-rank change makes a linear map ``x (W + s B A)ᵀ + b`` with A [r, i] random and B [o, r]
@@ -125,7 +124,7 @@ class Blocks:
         return [*full_weights, *(factor for pair in self._low.values() for factor in pair)]
 
     def adapter_tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of an adapter, as `encode.adapter` reads them."""
+        """Return the tensors of an adapter, as `encoders.adapter` reads them."""
         if self.method.name == "mix":
             return {MIX: self._mix().detach()}
         tensors = {
@@ -142,9 +141,7 @@ class Blocks:
         return torch.softmax(self._logits, 0)
 
     def embed(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Return ``LN(word + type + position)`` of pieces and their positions [pieces] -> [pieces,
-        d].
-        """
+        """Return ``LN(word + type + position)`` of pieces at positions [pieces] -> [pieces, d]."""
         w = self._weights
         h = F.embedding(ids, w[WORDS]) if WORDS in w else self.body.words(ids)
         types = w.get("embeddings.token_type_embeddings.weight")
@@ -155,9 +152,7 @@ class Blocks:
         return self._linear(h, "embeddings_project") if "embeddings_project.weight" in w else h
 
     def run(self, h: Tensor, lengths: Sequence[int]) -> Mapping[int, Tensor]:
-        """Return the layers from `first` on, by number, given ``h [pieces, d]``, the layer `first`
-        of all texts.
-        """
+        """Return the layers from `first` on, by number, from ``h [pieces, d]`` of that layer."""
         longest = max(lengths)
         starts = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         place = torch.arange(longest)
@@ -178,9 +173,7 @@ class Blocks:
         return layers
 
     def _run(self, block: int, h: Tensor, rows: Tensor, bias: Tensor, present: Tensor) -> Tensor:
-        """Run one block: h [pieces, d] with the rows [texts, longest] of the pieces of each text ->
-        [pieces, d].
-        """
+        """Run one block on h [pieces, d]; rows [texts, longest] list the pieces of each text."""
         query, key, value, out, norm, up, down, norm_out = (
             self._name(block, part) for part in range(8)
         )
@@ -200,9 +193,7 @@ class Blocks:
         return self._norm(h + self._linear(inner, down), norm_out)
 
     def _linear(self, x: Tensor, name: str) -> Tensor:
-        """Return ``x (W + s B A)ᵀ + b``, in bf16 if requested (attention stays in float32, which is
-        faster).
-        """
+        """Return ``x (W + s B A)ᵀ + b``, in bf16 if requested (attention stays float32)."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self.method.precision == "bf16"):
             y = F.linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
             if name in self._low:

@@ -37,28 +37,23 @@ def card_text(card: Mapping[str, Any]) -> str:
         kind for kind in KINDS for source in [*card["learned_from"], held] if kind in source["data"]
     }
     return (
-        f"# An adapter for {base['name']}\n\n"
-        f"Tuned through `{card['metric']}` at layer(s) {', '.join(map(str, card['layers']))}: "
-        f"{methods[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s on "
-        f"{card['threads']} "
-        f"thread(s), {card['memory'] / 2**30:.1f} GB. "
-        f"Base weights sha256 `{base['weights']}`.\n\n"
-        f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
-        f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
+        f"# An adapter for {base['name']}\n\nTuned through `{card['metric']}` at layer(s) "
+        f"{', '.join(map(str, card['layers']))}: {methods[method['name']]}, {card['parameters']:,} "
+        f"parameters, {card['seconds']:.0f} s on {card['threads']} thread(s), "
+        f"{card['memory'] / 2**30:.1f} GB. Base weights sha256 `{base['weights']}`.\n\n| learned "
+        f"from | judgements | licence |\n|---|---:|---|\n{learned}\n\nHeld out: {held['data']}, "
+        f"{held['judgements']:,} judgements: agreement "
         f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after. "
-        f"{_overlap(card)}\n\n{units}"
-        f"Signature: `{card['signature']}`\n\n"
-        f"Not tried on: {', '.join(kind for kind in KINDS if kind not in tried)}.\n\n"
-        f"Command: `{command(plan)}`\n\n"
-        f"Made with {', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; "
-        f"the plan with every setting, and the curve, stand in `card.json`.\n"
+        f"{_overlap(card)}\n\n{units}Signature: `{card['signature']}`\n\nNot tried on: "
+        f"{', '.join(kind for kind in KINDS if kind not in tried)}.\n\nCommand: "
+        f"`{command(plan)}`\n\nMade with "
+        f"{', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; the plan "
+        "with every setting, and the curve, stand in `card.json`.\n"
     )
 
 
 def _overlap(card: Mapping[str, Any]) -> str:
-    """Return a sentence on texts that are both held out and learned from, and on judgements left
-    out to avoid it.
-    """
+    """Return a sentence on texts both held out and learned from, and on those left out."""
     if "texts_also_learned" not in card["held_out"]:
         return (
             "Texts of the held-out part may have been learned from: this adapter was made "

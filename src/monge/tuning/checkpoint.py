@@ -27,9 +27,7 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 def check_output(output: str | Path) -> tuple[Path, Path]:
-    """Return the paths of the adapter and of the unfinished run beside it; raise if they cannot be
-    written.
-    """
+    """Return the paths of the adapter and its unfinished run; raise if not writable."""
     folder = Path(output).resolve()
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{output} exists already: choose another -o, or remove it")
@@ -51,9 +49,7 @@ def clear(folder: Path) -> None:
 
 
 def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
-    """Write what resuming needs: weights, best weights, the optimizer's moments, the curve, the
-    plan.
-    """
+    """Write what resuming needs: weights, best weights, optimizer moments, curve, plan."""
     from safetensors.torch import save_file
 
     state, tensors = loop.state, {}
@@ -82,9 +78,7 @@ def _moments(loop: Loop, k: int) -> dict[str, Tensor]:
 
 
 def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
-    """Load a checkpoint into a run; return False if there is none, raise if it is of another
-    plan.
-    """
+    """Load a checkpoint into a run; return False if there is none, raise if not this plan's."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / _FILE
@@ -107,9 +101,8 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
         )
     if changed is not None:
         raise UsageError(
-            f"{folder}: an unfinished run with {changed} = {facts['plan'].get(changed)!r}, "
-            f"this one has {plan[changed]!r}: "
-            "give the same settings, --fresh, or another -o"
+            f"{folder}: an unfinished run with {changed} = {facts['plan'].get(changed)!r}, this "
+            f"one has {plan[changed]!r}: give the same settings, --fresh, or another -o"
         )
     _load_tensors(loop, tensors)
     loop.state = State(

@@ -1,6 +1,4 @@
-"""Training data: judged segments with standardised scores, rankings of segments, labelled pairs of
-sentences.
-"""
+"""Training data: judged segments, standardised; rankings of segments; labelled pairs."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 @dataclass(frozen=True)
 class Examples:
-    """Judged segments: `targets` [n], one per segment, or `better` [p, 2], places of a better and a
-    worse segment.
+    """Judged segments: `targets` [n], or `better` [p, 2], places of a better and a worse segment.
 
     `groups` [n] is the group of each segment; agreement is the mean over groups. `unit` [n] is the
     cosine of each grade, if cosines are learned.
@@ -71,8 +68,7 @@ def judged_examples(
     cosines: Mapping[float, float] | None = None,
     **options: str | int | bool,
 ) -> Examples:
-    """Read the judgements of a data set, or of several joined by +; scores are standardised by
-    group.
+    """Read the judgements of a data set, or several joined by +, standardised by group.
 
     `cosines`: the cosine of each grade; an empty table maps the ends of the scale to 0 and 1; None
     if no cosine is learned. `options`: human column, version of the text, switches of the data
@@ -120,8 +116,8 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
     if not all(row.references for row in group.segments):
         raise InvalidSetting(
             f"{label} has no references, only sources: tuning learns from outputs that were judged "
-            f"beside a reference, "
-            "such as those of wmt15, wmt16, stsb or a table with a column reference"
+            "beside a reference, such as those of wmt15, wmt16, stsb or a table with a column "
+            "reference"
         )
     groups = (label,) * len(group.segments)
     if group.scores is None:
@@ -136,8 +132,7 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
 
 
 def _cosines(dataset: Judged, scores: Array, cosines: Mapping[float, float], label: str) -> Array:
-    """Return the cosine of each human score: by a table, or 0 for the worst end of the scale and 1
-    for the best.
+    """Return each human score's cosine: by a table, or from 0 (worst end) to 1 (best end).
 
     The scale is the declared one; without one it is 0 to 1 if all scores lie in it, else the range
     of the scores.
@@ -152,8 +147,8 @@ def _cosines(dataset: Judged, scores: Array, cosines: Mapping[float, float], lab
         if dataset.human_range != (0.0, 1.0) or dataset.switches["human_range"]:
             raise DataError(
                 f"{label}: human scores from {all_scores.min():g} to {all_scores.max():g} lie "
-                f"outside the declared "
-                f"range {low:g}/{high:g}: declare the range they have (human_range=LOW/HIGH)"
+                f"outside the declared range {low:g}/{high:g}: declare the range they have "
+                "(human_range=LOW/HIGH)"
             )
         low, high = float(all_scores.min()), float(all_scores.max())
     unit: Array = (scores - low) / (high - low)
@@ -176,9 +171,7 @@ def standardise(scores: Array, name: str) -> Array:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in
-    `LABELS`.
-    """
+    """Pairs of sentences with a number: a paraphrase's grade, or an index of `LABELS`."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -196,9 +189,7 @@ class Labelled:
 
 
 def content_digest(lesson: Examples | Labelled) -> str:
-    """Return a digest of every text and number of a lesson, which does not depend on where its
-    files are.
-    """
+    """Return a digest of a lesson's texts and numbers, whatever its files' paths."""
     digest = hashlib.sha256(type(lesson).__name__.encode())
     arrays: list[Array | Places | None]
     if isinstance(lesson, Labelled):
@@ -225,8 +216,7 @@ def look_up_grades(values: Array, grades: Mapping[float, float], name: str) -> A
 
 
 def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None) -> Labelled:
-    """Read lines `first TAB second TAB label`, with an id before them as in Opusparcus, or a table
-    of SICK.
+    """Read lines `first TAB second TAB label` (after an id in Opusparcus), or a table of SICK.
 
     A label is one of `LABELS` (SICK: columns sentence_A, sentence_B, entailment_*), or with
     `grades` one of those.

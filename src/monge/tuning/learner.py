@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 PIECES = 4096
 """Pieces per batch that goes through the model."""
 KEPT_BYTES = 4 << 30
-"""Most bytes of cached vectors below the first trained block; what does not fit is computed
-again.
-"""
+"""The most bytes of cached vectors below the first trained block; others are recomputed."""
 _Ids = tuple[int, ...]
 
 
@@ -66,9 +64,7 @@ class Learner(TransformerEncoder):
         return self.blocks.parameters
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """Return a float32 tensor [total pieces, d] per requested layer, texts concatenated, with
-        gradients.
-        """
+        """Return [total pieces, d] float32 per requested layer, with gradients."""
         if self._blocks is None:
             return super().hidden(ids, layers)
         texts = [tuple(text) for text in ids]
@@ -79,9 +75,7 @@ class Learner(TransformerEncoder):
         return [by_layer[layer] for layer in layers]
 
     def _start(self, texts: Sequence[_Ids]) -> Tensor:
-        """Return the layer below the first trained block, texts concatenated; cached if blocks were
-        run for it.
-        """
+        """Return the layer below the first trained block; cached if blocks ran for it."""
         if self.blocks.first == 0:
             flat = torch.tensor([i for text in texts for i in text])
             return self.blocks.embed(
@@ -108,9 +102,7 @@ class Learner(TransformerEncoder):
 
 
 class LiveEncoding:
-    """The encoding of a window while a model learns: it caches the pieces of texts, but no
-    vectors.
-    """
+    """The encoding of a window during training: it caches pieces, but no vectors."""
 
     def __init__(self, encoder: Encoder, request: Request) -> None:
         self._encoder, self._request = encoder, request

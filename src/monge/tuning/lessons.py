@@ -28,14 +28,15 @@ GRADES: Mapping[str, Mapping[float, float]] = {
 class Lesson:
     """An objective, its training data, and its weight.
 
-    Attributes: data: The names of data sets joined by +, or a file of labelled pairs of sentences.
+    Attributes:
+        data: The names of data sets joined by +, or a file of labelled pairs of sentences.
         objective: One of `objectives.OBJECTIVES`; `auto` is `score` for scores, `rank` for
-        rankings. weight: The factor of its loss. options: `pairs`, `human`, `text`, `sample` (the
-        number of judgements, drawn at random), `batch` (judgements per
-            step), `teacher` (the group whose texts the teacher reads instead, such as en),
-            `neighbours` (the number of
-            nearest texts, by the teacher's vectors, that each text is paired with), or a switch of
-            the data set.
+            rankings.
+        weight: The factor of its loss.
+        options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random),
+            `batch` (judgements per step), `teacher` (the group whose texts the teacher reads
+            instead, such as en), `neighbours` (the number of nearest texts, by the teacher's
+            vectors, that each text is paired with), or a switch of the data set.
     """
 
     data: str
@@ -154,9 +155,7 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
 
 
 def _switch(value: str) -> str | int | bool:
-    """Parse the value of a switch of a data set, as `--switch` does: true, false, a whole number,
-    or a text.
-    """
+    """Parse a switch of a data set like `--switch`: true, false, a whole number, or text."""
     return (
         value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
     )
@@ -166,9 +165,8 @@ def _from_file(lesson: Lesson, location: DataLocation) -> Labelled:
     if lesson.objective not in ("nli", "paraphrase"):
         raise InvalidSetting(
             f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} "
-            f"(labels) or "
-            f"paraphrase:{lesson.data} (grades); judgements of texts go by --train table --data "
-            f"{lesson.data}"
+            f"(labels) or paraphrase:{lesson.data} (grades); judgements of texts go by --train "
+            f"table --data {lesson.data}"
         )
     if lesson.objective == "nli":
         return read_labelled(lesson.data)

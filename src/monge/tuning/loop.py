@@ -1,5 +1,4 @@
-"""The training loop: batches of similar length, warm-up and decay, clipping, best weights by
-held-out agreement.
+"""The training loop: batches by length, warm-up, decay, clipping, best held-out weights.
 
 All random numbers depend only on the seed and the epoch, so a run that was killed and resumed ends
 with the weights of one that was not.
@@ -20,9 +19,7 @@ from monge.errors import DataError, InvalidSetting
 from monge.tuning.objectives import Judge, TuningObjective
 
 CHUNK = 16
-"""Number of batches whose judgements are sorted by length together, so that there is little
-padding.
-"""
+"""Batches whose judgements are sorted by length together, to save padding."""
 
 NAMED_JUDGEMENTS = 3
 """Number of judgements that an error message names."""
@@ -30,8 +27,7 @@ NAMED_JUDGEMENTS = 3
 
 @dataclass(frozen=True)
 class Schedule:
-    """Epochs over the first objective, batch size, learning rates, warm-up, weight decay, clipping,
-    patience.
+    """Epochs of the first objective, batch size, rates, warm-up, decay, clipping, patience.
 
     `checks`: measurements of agreement per epoch; `patience`: checks without a gain after which the
     run ends.
@@ -60,9 +56,7 @@ class Schedule:
 
 @dataclass
 class State:
-    """The state of a run: steps done, the curve so far, the best weights; all of it goes into a
-    checkpoint.
-    """
+    """The state of a run for checkpoints: steps done, the curve so far, the best weights."""
 
     step: int = 0
     curve: list[dict[str, float | None]] = field(default_factory=list)
@@ -73,9 +67,7 @@ class State:
 
 @dataclass(frozen=True)
 class Told:
-    """The progress of a run: steps done, total steps, the loss, the last agreement, estimated
-    seconds left.
-    """
+    """The progress of a run: steps, total steps, loss, last agreement, seconds left."""
 
     step: int
     steps: int
@@ -95,9 +87,7 @@ class Loop:
         schedule: Schedule,
         batches: Sequence[int] = (),
     ) -> None:
-        """Make the optimizer; `batches` are the judgements per step of each objective, by default
-        `schedule.batch`.
-        """
+        """Make the optimizer; `batches` are judgements per step of each objective."""
         self.objectives, self.judge, self.schedule = list(objectives), judge, schedule
         self._sizes = list(batches) or [schedule.batch] * len(self.objectives)
         self._parameters = list(parameters)
@@ -126,8 +116,7 @@ class Loop:
         keep: Callable[[State], None] = lambda _: None,
         watch: Callable[[Told], None] = lambda _: None,
     ) -> State:
-        """Train to the end, or until agreement has not risen for `patience` checks; then restore
-        the best weights.
+        """Train until agreement stops rising for `patience` checks; restore the best weights.
 
         `agreement` measures the current model on held-out judgements; `keep` is called after each
         check.
@@ -214,9 +203,7 @@ class Loop:
         return all(bool(torch.isfinite(tensor).all()) for tensor in values)
 
     def _not_finite_error(self, objective: TuningObjective, places: Sequence[int]) -> DataError:
-        """Return the error for a loss or gradient that is not finite; it names the judgements that
-        cause it.
-        """
+        """Return the error of a non-finite loss or gradient, naming its judgements."""
         guilty = []
         for place in places:
             self.optimizer.zero_grad(set_to_none=True)
@@ -230,10 +217,9 @@ class Loop:
         more = len(guilty or places) - len(judgements)
         return DataError(
             f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or "
-            f"infinite for "
-            f"{len(guilty or places)} of the {len(places)} judgements of a step: "
-            f"{'; '.join(judgements)}"
-            f"{f' and {more} more' if more else ''}: leave them out, or tune through another metric"
+            f"infinite for {len(guilty or places)} of the {len(places)} judgements of a step: "
+            f"{'; '.join(judgements)}{f' and {more} more' if more else ''}: leave them out, or "
+            "tune through another metric"
         )
 
     def _rate_factor(self, step: int) -> float:
@@ -242,9 +228,7 @@ class Loop:
         return min((step + 1) / warm, (self.steps - step) / max(1, self.steps - warm))
 
     def _places(self, k: int, step: int) -> list[int]:
-        """Return the judgements of an objective for a step; they depend only on seed, objective and
-        step.
-        """
+        """Return an objective's judgements for a step; a function of seed and step."""
         objective = self.objectives[k]
         epoch, number = divmod(step, batch_count(len(objective), self._sizes[k]))
         if self._epoch_batches.get(k, (-1, []))[0] != epoch:
@@ -252,9 +236,7 @@ class Loop:
         return self._epoch_batches[k][1][number]
 
     def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
-        """Yield random batches that have each judgement once, of similar length and almost equal
-        size.
-        """
+        """Yield random batches, each judgement once, of similar length and size."""
         objective, random = self.objectives[k], np.random.default_rng(seed)
         count = batch_count(len(objective), self._sizes[k])
         order = np.array_split(random.permutation(len(objective)), count)

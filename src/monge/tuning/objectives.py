@@ -1,6 +1,4 @@
-"""Objectives: losses over judgements, through the metric's own scores or through sentence
-vectors.
-"""
+"""Losses over judgements, through the metric's own scores or sentence vectors."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ class Judge(Protocol):
 
 
 class TuningObjective(Protocol):
-    """A loss over judgements; `head` is trained with the model and not saved, except an affine map
-    of scores.
-    """
+    """A loss over judgements; `head` is trained but not saved, except affine maps."""
 
     name: str
     weight: float
@@ -78,9 +74,7 @@ class Affine(nn.Module):
 
 @dataclass(frozen=True)
 class TeacherCosines:
-    """A loss that pulls the cosines of all pairs of texts in a batch to those of a teacher's
-    sentence vectors.
-    """
+    """A loss between the cosines of all text pairs of a batch and those of a teacher."""
 
     vectors: Mapping[str, Tensor]
     weight: float
@@ -96,9 +90,7 @@ class TeacherCosines:
 
 @dataclass
 class ScoreObjective:
-    """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the
-    batch.
-    """
+    """Human scores: squared error of an affine map, or 1 - Pearson within the batch."""
 
     examples: Examples
     weight: float = 1.0
@@ -116,9 +108,7 @@ class ScoreObjective:
         return row.hypothesis, *row.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus the loss of a teacher's cosines
-        if it has one.
-        """
+        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus a teacher's cosine loss."""
         assert self.examples.targets is not None
         scores = judge.scores([self.examples.rows[k] for k in places])
         targets = torch.from_numpy(self.examples.targets[list(places)])
@@ -189,9 +179,7 @@ class ParaphraseObjective:
 
 @dataclass
 class NliObjective:
-    """Entailment, neutral, contradiction: a linear classifier on (u, v, |u - v|) of mean-pooled
-    sentence vectors.
-    """
+    """A linear classifier of entailment on (u, v, |u - v|) of mean-pooled vectors."""
 
     examples: Labelled
     width: int

@@ -12,15 +12,12 @@ from monge.tuning.examples import Examples, Labelled
 
 Texts = frozenset[str]
 FILLED = 0.5
-"""If whole sets of connected judgements fill less than this fraction of the held-out part, sets are
-split.
-"""
+"""Connected judgements are split if whole sets of them fill less than this held-out share."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Training data, held-out data, and the number of judgements per lesson that share a text with
-    the latter.
+    """Training data, held-out data, and how many judgements per lesson share a text with these.
 
     Attributes:
         lessons: The lessons, without judgements that share a text with a held-out one.
@@ -42,8 +39,7 @@ class Parts:
 
 
 def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int) -> Parts:
-    """Hold out a fraction of the first lesson; no lesson learns from judgements that share a text
-    with it.
+    """Hold out a fraction of the first lesson; no lesson keeps judgements that share its texts.
 
     Judgements that share a text, directly or through others, are held out together. If that gives
     too few, sets are split between source items, and training judgements that share a text with
@@ -74,9 +70,7 @@ def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int)
 
 
 def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
-    """Leave out of every lesson the judgements that share a source, reference or output with a
-    held-out one.
-    """
+    """Leave out of every lesson the judgements that share any text with held-out ones."""
     forbidden = _all_texts(held)
     remaining: list[Examples | Labelled] = []
     for lesson in lessons:
@@ -86,9 +80,8 @@ def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
         if not places:
             raise DataError(
                 f"{lesson.name}: each of its {len(lesson)} judgements shares a source, reference "
-                f"or output with the "
-                f"held-out judgements of {held.name}, so nothing is left to learn from: give "
-                f"another --train or --dev"
+                f"or output with the held-out judgements of {held.name}, so nothing is left to "
+                "learn from: give another --train or --dev"
             )
         remaining.append(lesson if len(places) == len(lesson) else lesson.select(places))
     left_out = [len(lesson) - len(rest) for lesson, rest in zip(lessons, remaining, strict=True)]
@@ -96,9 +89,7 @@ def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
 
 
 def judgement_texts(lesson: Examples | Labelled) -> list[Texts]:
-    """Return the normalised texts of each judgement, without empty ones; normalising ignores case
-    and blanks.
-    """
+    """Return each judgement's texts without empty ones, ignoring case and blanks."""
     if isinstance(lesson, Labelled):
         return [_normalise(pair) for pair in lesson.pairs]
     of_rows = [
@@ -110,9 +101,7 @@ def judgement_texts(lesson: Examples | Labelled) -> list[Texts]:
 
 
 def group_by_shared_text(texts: Sequence[Texts]) -> list[list[int]]:
-    """Group the places of judgements that share a text, directly or through others; sorted by
-    smallest text.
-    """
+    """Group places of judgements linked by shared texts; sorted by smallest text."""
     parents: dict[str, str] = {}
 
     def root(text: str) -> str:

@@ -1,6 +1,4 @@
-"""Distillation: a teacher's scores of pairs that nobody judged, and the cosines of its sentence
-vectors.
-"""
+"""Distillation: a teacher's scores of unjudged pairs and cosines of its sentence vectors."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ READ_AT_ONCE = 256
 
 @dataclass(frozen=True)
 class Teacher:
-    """The teacher of `distil`: a metric with its settings, its model, and the weight of its
-    sentence cosines.
-    """
+    """The teacher of `distil`: a metric with settings, its model, and its cosines' weight."""
 
     metric: str = "twmd"
     model: str = "auto"
@@ -44,8 +40,7 @@ def distil_objective(
     translated: Examples | None = None,
     seed: int = 0,
 ) -> ScoreObjective:
-    """Make the objective of learning a teacher's scores, standardised by group; human judgements
-    are not used.
+    """Make the objective of learning a teacher's scores, standardised by group.
 
     `translated` has the rows that the teacher reads instead, matched by id.
     """
@@ -84,9 +79,7 @@ def distil_objective(
 
 
 class _Renderings:
-    """The texts that a teacher reads, its vector of each, and the training texts that correspond to
-    each.
-    """
+    """The texts that a teacher reads, their vectors, and the training texts of each."""
 
     def __init__(self, of_text: Mapping[str, str], vectors: Mapping[str, torch.Tensor]) -> None:
         self.teacher_texts = list(vectors)
@@ -110,8 +103,7 @@ class _Renderings:
 def _with_neighbours(
     examples: Examples, read: Sequence[Segment], renderings: _Renderings, count: int, seed: int
 ) -> tuple[Examples, list[Segment]]:
-    """Add rows that pair each text with its nearest texts and with a random one; all rows become
-    one group.
+    """Add rows that pair each text with its nearest texts and a random one, in one group.
 
     If a text has several renderings, such as translations, one is drawn per row.
     """
@@ -165,9 +157,8 @@ def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
         if _texts(same_name) != _texts(row):
             raise DataError(
                 f"{translated.name}: two rows of {name[0]} that the teacher could read have the id "
-                f"{row.id}, with "
-                f"different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): give each row an "
-                f"id of its own"
+                f"{row.id}, with different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): "
+                "give each row an id of its own"
             )
     rows = []
     for name, row in zip(_names(examples), examples.rows, strict=True):
@@ -175,14 +166,13 @@ def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
         if teacher_row is None or len(teacher_row.references) != len(row.references):
             raise DataError(
                 f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} "
-                f"reference(s) "
-                f"in place of one of {examples.name}"
+                f"reference(s) in place of one of {examples.name}"
             )
         if teacher_row.source and row.source and teacher_row.source != row.source:
             raise DataError(
                 f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with "
-                f"this id that the "
-                f"teacher reads has {teacher_row.source!r}: they are not the same item"
+                f"this id that the teacher reads has {teacher_row.source!r}: they are not the same "
+                "item"
             )
         rows.append(teacher_row)
     return rows

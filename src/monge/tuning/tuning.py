@@ -173,9 +173,7 @@ def _open_plan(plan: Plan) -> _OpenedPlan:
 
 
 def estimate(plan: Plan) -> str:
-    """Describe what a plan would do and about how long it takes; three steps and a part of a check
-    are timed.
-    """
+    """Describe what a plan would do and how long it takes, by timing three steps and checks."""
     ready = _open_plan(plan)
     seconds = ready.loop.time_step()
     first_held = ready.held.select(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
@@ -191,15 +189,12 @@ def estimate(plan: Plan) -> str:
     )
     return (
         f"metric     {ready.metric.name}, layers "
-        f"{', '.join(map(str, ready.metric.request.layers))}\n"
-        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} "
-        f"parameters learn\n"
-        f"learn from {learned_text}\n"
-        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
-        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
-        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a "
-        f"step)\n"
-        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+        f"{', '.join(map(str, ready.metric.request.layers))}\nmodel      {ready.learner.name}, "
+        f"{sum(p.numel() for p in ready.learner.parameters):,} parameters learn\nlearn from "
+        f"{learned_text}\nchoose by  {len(ready.held):,} judgements of "
+        f"{ready.held.name}\nsteps      {ready.loop.steps} of {plan.schedule.batch}, {checks} "
+        f"checks\ntime       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s "
+        f"a step)\nmemory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
@@ -245,9 +240,7 @@ def _content_digests(ready: _OpenedPlan) -> list[str]:
 
 
 def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
-    """Bind the metric to the trainable model; a corpus mean becomes that of a batch, as in Tempered
-    WMD.
-    """
+    """Bind the metric to the trainable model; a batch mean replaces a corpus mean."""
     name, spec = resolve(plan.metric, tuple(plan.settings))
     if not isinstance(spec, MetricSpec):
         raise UsageError(
@@ -262,9 +255,7 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
 
 
 def _open_lessons(plan: Plan) -> Parts:
-    """Read the training judgements and the held-out ones: a fraction of the first lesson, or
-    another data set.
-    """
+    """Read training and held-out judgements: part of the first lesson, or another data set."""
     if not plan.parsed_lessons:
         raise InvalidSetting("nothing to learn from: give --train DATASET")
     opened = [open_lesson(lesson, plan.data_location) for lesson in plan.parsed_lessons]
@@ -277,9 +268,9 @@ def _open_lessons(plan: Plan) -> Parts:
             )
             raise DataError(
                 f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too "
-                f"few to choose by "
-                f"({MIN_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
-                "give more judgements, or a data set to choose by (--dev DATASET)"
+                f"few to choose by ({MIN_GROUP} at least): "
+                f"{'' if enough is None else f'give --dev {enough:g}, or '}give more judgements, "
+                "or a data set to choose by (--dev DATASET)"
             )
         return parts
     if plan.dev in [name for lesson in plan.parsed_lessons for name in lesson.data.split("+")]:
@@ -360,8 +351,7 @@ def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[
 
 
 def agreement(judge: MetricJudge, held: Examples) -> float:
-    """Return the agreement with held-out people, averaged over groups: Pearson's r for scores,
-    Kendall's tau for ranks.
+    """Return held-out agreement, averaged over groups: Pearson's r, or Kendall's tau for ranks.
 
     Groups with fewer than `MIN_GROUP` held-out scores, which are standardised by group, are pooled
     into one.
@@ -385,9 +375,7 @@ def agreement(judge: MetricJudge, held: Examples) -> float:
 def _affine_map(
     objective: TuningObjective, judge: MetricJudge, held: Examples
 ) -> dict[str, float] | None:
-    """Return the map from scores to human z scores, and its root mean squared error on held-out
-    judgements.
-    """
+    """Return the map from scores to human z scores, and its error (RMSE) on held-out data."""
     if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
         return None
     head = objective.head

@@ -1,6 +1,4 @@
-"""Sums of float64 numbers without any rounding, so that they do not depend on order or on
-partition.
-"""
+"""Sums of float64 numbers without rounding, independent of order and partition."""
 
 from __future__ import annotations
 

@@ -42,8 +42,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """All moves between one hypothesis unit and one reference unit: mass per plan, cost per unit of
-    mass, loss.
+    """All moves between a hypothesis and a reference unit: mass per plan, unit cost, loss.
 
     `lost` is the mean over the plans of mass times cost, or of mass times (full similarity -
     similarity).
@@ -80,17 +79,14 @@ class Transported:
         return max(1.0, float(self.similarity.max())) if self.similarity.size else 1.0
 
     def lost(self, name: str) -> Array:
-        """Return the loss of each unit of a side [n]: its cost share, or its weight minus its
-        similarity share.
-        """
+        """Return each unit's loss [n]: its cost share, or weight minus similarity share."""
         side: Side = getattr(self, name)
         lost = side.shares if self.share_of == "cost" else side.weights * self.full - side.shares
         return np.maximum(np.asarray(lost, dtype=np.float64), 0.0)
 
     @cached_property
     def most_lost(self) -> float:
-        """The largest loss of a unit, but at least the heaviest unit's weight times a twelfth of
-        the largest cost.
+        """The largest loss of a unit, at least the heaviest weight times 1/12 of the largest cost.
 
         Marks are drawn relative to it; the lower bound keeps a pair without errors unmarked.
         """
@@ -110,9 +106,7 @@ class Transported:
 
     @cached_property
     def dearest(self) -> float:
-        """The largest cost between two units, or where shares are of similarity the largest (full -
-        similarity).
-        """
+        """The largest cost between two units; for similarities, of (full - similarity)."""
         if not self.cost.size:
             return 0.0
         return (
@@ -124,9 +118,7 @@ class Transported:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation(Transported):
-    """Why a pair got its score; `notes` are sentences about what was changed to explain the
-    pair.
-    """
+    """Why a pair got its score; `notes` say what was changed to explain the pair."""
 
     metric: str
     score: float

@@ -22,8 +22,6 @@ SENTENCES: Mapping[str, str] = {
 
 
 def describe_flag(flag: str) -> str:
-    """Describe a flag in a sentence; an unknown flag, from a file of another program, is returned
-    as it is.
-    """
+    """Describe a flag in a sentence; an unknown flag is returned as it is."""
     kind, _, side = flag.rpartition("-")
     return f"The {side} {SENTENCES[kind]}." if kind in SENTENCES else f"{flag}."

@@ -18,7 +18,7 @@ from monge.types.sums import Array
 class Signature:
     """Everything that a score depends on, as `key:value` pairs joined by `|`.
 
-    Values hold no `|`; `spec.signature` writes and reads the meaning of the pairs.
+    Values hold no `|`; `metrics.signature` writes and reads the meaning of the pairs.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -35,16 +35,13 @@ class Signature:
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """Parse a signature line, the inverse of `str`; raises where the line is not a
-        signature.
-        """
+        """Parse a signature line, the inverse of `str`; raise for any other line."""
         pairs = [pair.partition(":") for pair in line.strip().split("|")]
         bad = next((key for key, colon, _ in pairs if not colon or not key), None)
         if bad is not None:
             raise StatisticsMismatch(
                 f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined "
-                f"by '|'; a short one "
-                "begins with the metric and ends in monge:VERSION#DIGEST)"
+                "by '|'; a short one begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
         duplicate = next((key for key in keys if keys.count(key) > 1), None)
@@ -60,9 +57,7 @@ def place_of(index: int | np.int64) -> int | None:
 
 @dataclass(frozen=True)
 class Pooled:
-    """A corpus score that is a function of summed segment statistics: score =
-    of(statistics.sum(0)).
-    """
+    """A corpus score of summed segment statistics: score = of(statistics.sum(0))."""
 
     statistics: Array  # [n, k]
     of: Callable[[Array], Array]  # [..., k] -> [...]
@@ -124,9 +119,7 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """Return a segment's row of the JSON form; `reference` is the index of the best reference,
-        -1 if several.
-        """
+        """Return a segment as JSON; `reference` is the best one's index, -1 if several."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),

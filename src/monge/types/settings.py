@@ -1,6 +1,4 @@
-"""Settings of a metric: kinds of values (how they are parsed, written and checked), and choices
-that hold them.
-"""
+"""Settings of a metric: kinds of values (parsed, written, checked) and choices of them."""
 
 from __future__ import annotations
 
@@ -13,17 +11,14 @@ from urllib.parse import quote, unquote
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice on an axis of a metric; `name` is the word that selects it ('' on an axis with one
-    choice).
-    """
+    """A choice on an axis of a metric, selected by `name` ('' where it is the only one)."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: `read` parses a text or raises ValueError, `accepts` describes the accepted
-    values.
+    """A kind of value: `read` parses a text or raises ValueError, `accepts` says what it takes.
 
     `options` are the accepted words, where the kind is a fixed list of words.
     """

@@ -53,9 +53,7 @@ class CorpusStats:
 
     @cached_property
     def digests(self) -> Mapping[_Path, str]:
-        """The digest of every sum by its path: it changes with any number that a score
-        depends on.
-        """
+        """The digest of every sum by its path; it changes with any score's input."""
         return {
             path: corpus_sum.digest("/".join((self.reader, *path)))
             for path, corpus_sum in self._flatten().items()
@@ -82,8 +80,7 @@ class CorpusStats:
         if both:
             raise StatisticsMismatch(
                 f"both statistics hold {_describe_path(both[0])}: which of them counts is not "
-                f"clear "
-                "(a + b adds them up)"
+                "clear (a + b adds them up)"
             )
         return CorpusStats(self.reader, **_nest(own_sums | other_sums))
 
@@ -135,9 +132,7 @@ class CorpusStats:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CorpusStats:
-        """Rebuild statistics from `to_dict`; raises where the data are not statistics or have
-        impossible numbers.
-        """
+        """Rebuild statistics from `to_dict`; raise for invalid data or numbers."""
         try:
             if data["monge-statistics"] != VERSION:
                 raise StatisticsMismatch(

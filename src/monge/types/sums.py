@@ -82,8 +82,7 @@ class Sum(ABC):
 
     @abstractmethod
     def digest(self, context: str) -> str:
-        """Identify this sum: a hash of its texts and numbers, and of the settings (`context`) it
-        was made with.
+        """Hash the texts and numbers of this sum with the settings (`context`) it was made with.
 
         Floats get a hash of their own behind `~`, of their float32 values: the same texts give the
         same first hash on every machine, while the last bits of a float may depend on the machine.
@@ -148,9 +147,7 @@ class _ArraySum(Sum):
 
     @property
     def is_plausible(self) -> bool:
-        """Whether the numbers are finite and the array has the right number of axes, all of one
-        length.
-        """
+        """Whether all numbers are finite and the axes have the right number and length."""
         square = self.total.ndim == self.dimensions and len(set(self.total.shape)) == 1
         return self.count >= 0 and square and bool(np.isfinite(self.total).all())
 

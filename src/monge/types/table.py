@@ -11,9 +11,7 @@ STUDY_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A value between two ends, to be drawn as a dot on a line; a dot that is not `sure` is
-    hollow.
-    """
+    """A value between two ends, drawn as a dot on a line; hollow if not `sure`."""
 
     low: float
     value: float
@@ -23,8 +21,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table: a text, a smaller detail text below it, a mark, and a span that pages
-    draw.
+    """A cell of a table: a text, a detail text below it, a mark, and a span that pages draw.
 
     `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it
     with), or nothing. People read `short` and `short_detail` instead where these are set: fewer
@@ -113,9 +110,7 @@ class Study(Protocol):
 
 @dataclass(frozen=True)
 class Listing:
-    """The answer of a command that looks things up: plain data for programs, the same as tables for
-    people.
-    """
+    """What a listing command returns: data for programs, and the same as tables for people."""
 
     data: Any
     tables: list[Sheet]

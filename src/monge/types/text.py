@@ -13,9 +13,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 def is_blank(text: str) -> bool:
-    """Return whether a text has no visible character: only white space, control and format
-    characters.
-    """
+    """Return whether a text has only white space, control and format characters."""
     return all(
         character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text
     )
@@ -59,9 +57,7 @@ class Tokens:
     unknown: int = 0
 
     def surface(self, positions: Sequence[int]) -> str:
-        """Return the text that the pieces cover, or the first piece itself where they cover
-        none.
-        """
+        """Return the text that the pieces cover, or the first piece if they cover none."""
         covered_text = self.text[
             max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)
         ].strip()

@@ -1,6 +1,4 @@
-"""Transport problems and their answers. Tensors appear for type checking only, so this module
-imports no torch.
-"""
+"""Transport problems and their answers; tensors only in types, so no torch is imported."""
 
 from __future__ import annotations
 

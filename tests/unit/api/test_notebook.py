@@ -12,7 +12,8 @@ import pytest
 import monge
 from monge.evaluation import compare_scores
 from monge.evaluation.agreement import Resampling
-from monge.evaluation.compare import MEAN_OF_SEGMENTS, Comparison, Standings
+from monge.evaluation.compare import MEAN_OF_SEGMENTS
+from monge.evaluation.comparison import Comparison, Standings
 
 
 def test_results_and_explanations_show_themselves(tiny_bert):

@@ -15,8 +15,8 @@ from monge.evaluation.agreement import (
     draw_values,
     standing,
 )
+from monge.evaluation.question import named, question
 from monge.evaluation.score_book import RowScores, VariantScores
-from monge.evaluation.task import named, question
 from monge.stats import holm, percentiles, perm_both, williams_scores
 from monge.types import Segment, Signature
 

@@ -11,7 +11,8 @@ import torch
 
 from monge.cli.app import run
 from monge.errors import DataError, InvalidSetting
-from monge.evaluation.vectors import CENTRINGS, Sampling, analyse, draw_pairs, properties, words_of
+from monge.evaluation.vectors import CENTRINGS, Sampling, analyse, properties
+from monge.evaluation.word_pairs import draw_pairs, words_of
 from monge.stats import Interval
 from monge.types import Tokens
 

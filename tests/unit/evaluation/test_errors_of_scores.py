@@ -22,9 +22,10 @@ from monge.evaluation import (
     load_variants,
     sweep,
 )
-from monge.evaluation.evaluate import figure_digits
+from monge.evaluation.evaluation_result import figure_digits
+from monge.evaluation.question import named, question
 from monge.evaluation.score_book import join_scores
-from monge.evaluation.task import joined, named, question
+from monge.evaluation.task import joined
 from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import mae100, rmse100

@@ -13,7 +13,7 @@ from monge.errors import DataError, InvalidSetting, UnknownName
 from monge.evaluation import Resampling, ScoreBook, Task, assess, evaluate, load_variants
 from monge.evaluation.agreement import Column, standing
 from monge.evaluation.evaluate import figure as figure_of
-from monge.evaluation.evaluate import figure_digits
+from monge.evaluation.evaluation_result import figure_digits
 from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import pearson
@@ -307,7 +307,7 @@ def test_judgements_that_every_metric_contradicts_are_said_to_be_turned_around(t
 
 
 def test_people_read_no_more_digits_than_the_interval_supports():
-    from monge.evaluation.evaluate import Figure
+    from monge.evaluation.evaluation_result import Figure
 
     cell = Figure(0.41234, -0.31, 0.92, 10).cell(1)
     assert (cell.short, cell.short_detail) == ("0.4", "[-0.3, 0.9]")

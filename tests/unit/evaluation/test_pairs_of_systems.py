@@ -13,7 +13,7 @@ from monge.datasets.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
 from monge.evaluation import Resampling, Task, evaluate
 from monge.evaluation.agreement import draw_values
-from monge.evaluation.task import named, question
+from monge.evaluation.question import named, question
 from monge.types import Segment
 
 WORDS = "red green blue black white pink brown grey gold teal".split()  # noqa: SIM905

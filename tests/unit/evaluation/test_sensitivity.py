@@ -17,8 +17,8 @@ from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
 from monge.evaluation import Design, Resampling, Setup, Task, evaluate, sensitivity
 from monge.evaluation.sensitivity.effects import Contrast, spread_of
 from monge.evaluation.sensitivity.factors import Draw, changes, factors
+from monge.evaluation.sensitivity.findings import verdict
 from monge.evaluation.sensitivity.points import random_corpora
-from monge.evaluation.sensitivity.record import verdict
 from monge.evaluation.task import languages, sampled
 from monge.metrics.presets import resolve
 from monge.render.table import render_study

@@ -8,10 +8,11 @@ import monge
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UnknownName
 from monge.metrics.signature import full
-from monge.recommendation import kept_results
+from monge.recommendation import kept_results, sheets
 from monge.recommendation import recommend as module
+from monge.recommendation.budget import Budget
 from monge.recommendation.kept_results import Change, Cost, Measured, Tuned, judgements, workloads
-from monge.recommendation.recommend import TASKS, Budget, Overview, Recommendation, front
+from monge.recommendation.recommend import TASKS, Overview, Recommendation, front
 
 KEPT = judgements()
 
@@ -33,7 +34,7 @@ def kept_as(monkeypatch, marks, costs, models=()):
     about = {"texts": "sentences", "model": "m", "dataset": "one", "pairs": 9, "machine": "none"}
     monkeypatch.setattr(module, "judgements", lambda: data)
     monkeypatch.setattr(module, "tuned", lambda: models)
-    for one in (module, kept_results):
+    for one in (sheets, kept_results):
         monkeypatch.setattr(one, "workloads", lambda: ({**about, "metrics": measured},))
 
 
@@ -268,7 +269,9 @@ def test_ranks_are_averaged_where_statistics_differ(monkeypatch):
 def test_development_data_are_shown_and_count_for_nothing(monkeypatch):
     marks = {"twmd": [(0.9, "best"), (0.5, "tied")], "sbert": [(0.1, ""), (0.6, "best")]}
     kept_as(monkeypatch, marks, {"twmd": 2, "sbert": 2})
-    monkeypatch.setattr(module, "DEVELOPMENT", {"one": "its temperature was chosen on it"})
+    chosen_on = {"one": "its temperature was chosen on it"}
+    for one in (module, sheets):
+        monkeypatch.setattr(one, "DEVELOPMENT", chosen_on)
     found = monge.recommend("captions")
     assert [data.key for data in found.data] == ["two"] and [
         data.key for data in found.development

@@ -1,6 +1,4 @@
-"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full
-crossing. Pure.
-"""
+"""Effects of factors on metrics from scores at points: spreads, effects, variance shares."""
 
 from __future__ import annotations
 
@@ -17,18 +15,14 @@ from monge.stats import UndefinedError, VarianceShares, cv, percentiles, rd, spr
 from monge.types import Array
 
 EQUAL = 1e-9
-"""Settings whose agreement differs by no more than this are the same: rounding, not
-preprocessing.
-"""
+"""Settings whose agreement differs by no more than this, by rounding, count as equal."""
 OWN = "own"
 """What a metric's own setting is called where a factor does not list it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The difference of two settings, its interval (None where too few items can be resampled), and
-    RD in percent.
-    """
+    """The difference of two settings, its interval (None if not resampled), and RD in percent."""
 
     difference: float
     low: float | None
@@ -69,9 +63,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Level:
-    """One setting of one metric: its agreement by group and on the mean, against the default
-    setting too.
-    """
+    """One setting of one metric: agreement by group and on the mean, and against the default."""
 
     setting: str
     default: bool
@@ -108,9 +100,7 @@ class Level:
 
 
 def contrast(values: Array, draws: Array, first: int, second: int, confidence: float) -> Contrast:
-    """Compare setting `first` with setting `second`: values [m], draws [m, r] from the same
-    resamples.
-    """
+    """Compare settings `first` and `second`: values [m], draws [m, r] of shared resamples."""
     bounds = percentiles(draws[first] - draws[second], confidence)
     low, high = bounds if bounds is not None else (None, None)
     return Contrast(
@@ -169,9 +159,7 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Effect:
-    """One factor of one metric: its levels, the spread of each group, and that of the mean over
-    groups.
-    """
+    """One factor of one metric: its levels, and its spread by group and on the mean."""
 
     factor: str
     metric: str
@@ -228,9 +216,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing
-    varies).
-    """
+    """Variance shares of one metric's factors in a full crossing, by group (None: no variance)."""
 
     metric: str
     settings: Mapping[str, tuple[str, ...]]
@@ -263,9 +249,7 @@ class Crossing:
         return float(np.mean(residuals)) if residuals else float("nan")
 
     def heavier(self) -> tuple[int, int]:
-        """Count the groups where the other factors together explain more than the aggregation, and
-        all groups.
-        """
+        """Count groups where other factors outweigh the aggregation, and all groups."""
         defined = [
             group_shares for group_shares in self.groups.values() if group_shares is not None
         ]
@@ -323,9 +307,7 @@ def effect(
     ddof: int,
     confidence: float,
 ) -> Effect:
-    """Measure the effect of a factor on a metric; the default is a level too, called `own` if it is
-    not listed.
-    """
+    """Measure a factor's effect on a metric; an unlisted default becomes the level `own`."""
     base = Point(metric)
     points = points_of(metric, factor)
     same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]
@@ -335,30 +317,24 @@ def effect(
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
     values, draws = table.of(points), table.of(points, "draws")
     groups = [name for name in values if name != MEAN]
-
-    def level(k: int) -> Level:
-        return Level(
+    levels = tuple(
+        Level(
             setting=settings[k],
             default=k == default,
-            signatures=scores.signatures(points[k]),
+            signatures=scores.signatures(point),
             values={name: float(values[name][k]) for name in groups},
             mean=float(values[MEAN][k]),
             versus={
                 name: contrast(values[name], draws[name], k, default, confidence) for name in values
             },
-            flagged=scores.flagged(points[k]),
+            flagged=scores.flagged(point),
         )
-
-    spreads = {
-        name: spread_of(
-            settings, values[name], draws[name], default=default, ddof=ddof, confidence=confidence
-        )
-        for name in values
-    }
-    levels = tuple(level(k) for k in range(len(points)))
-    return Effect(
-        factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN]
+        for k, point in enumerate(points)
     )
+    how: dict[str, Any] = {"default": default, "ddof": ddof, "confidence": confidence}
+    spreads = {name: spread_of(settings, values[name], draws[name], **how) for name in values}
+    mean = spreads.pop(MEAN)
+    return Effect(factor.name, metric, levels, spreads, mean)
 
 
 def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:

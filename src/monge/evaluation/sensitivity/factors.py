@@ -32,9 +32,7 @@ _RANDOM = re.compile(r"random:(\d+)x(\d+)")
 
 @dataclass(frozen=True)
 class Draw:
-    """The number and the size of random corpora; `usual`: they may be smaller if there are fewer
-    texts.
-    """
+    """The number and size of random corpora; `usual` ones may be smaller if texts are few."""
 
     corpora: int
     texts: int
@@ -43,9 +41,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor, and its settings as people read them; a joint one is named `a+b` and its settings
-    `x+y`.
-    """
+    """A factor and its settings by name; a joint one is `a+b` with settings `x+y`."""
 
     name: str
     settings: tuple[str, ...]
@@ -67,9 +63,7 @@ class Factor:
 
 
 def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
-    """Return the factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts
-    in some languages.
-    """
+    """Return the factors of `stopwords,idf`, `layers=6,8` or `subwords+punctuation`."""
     factor_list: list[Factor] = []
     for text in texts or [",".join(USUAL)]:
         if "=" in text:
@@ -154,9 +148,7 @@ def random_name(number: int) -> str:
 
 
 def list_of(setting: str, language: str) -> str:
-    """The stopword list that a setting means for a language: `lang` the shipped one, `{lang}` in a
-    path its code.
-    """
+    """The stopword list of a setting: `lang` the language's own, `{lang}` in a path its code."""
     return language if setting == LANGUAGE else setting.replace("{lang}", language)
 
 

@@ -1,6 +1,4 @@
-"""Metrics at points of a design: every setting of every factor, scored in one encoding pass a
-group.
-"""
+"""Metrics at points of a design: every setting of every factor, one encoding pass per group."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ from monge.types import Array
 
 @dataclass(frozen=True)
 class Point:
-    """A metric with some factors set, as (factor, setting) pairs; with none it is the metric as
-    asked for.
-    """
+    """A metric with some factors set, as (factor, setting) pairs; with none, as requested."""
 
     metric: str
     settings: tuple[tuple[str, str], ...] = ()
@@ -122,9 +118,7 @@ class PointTable:
     places: Mapping[Point, int]
 
     def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
-        """Return the values [points] or the draws (`draws`) [points, resamples] of points, by group
-        and on the mean.
-        """
+        """Return values [points] or draws [points, resamples], by group and on the mean."""
         at = [self.places[point] for point in points]
         by_group = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
         return {
@@ -142,9 +136,7 @@ def point_table(
     tested: Sequence[Point],
     resampling: Resampling,
 ) -> PointTable:
-    """Return the agreement of every point; `tested` points are resampled too, all with the same
-    draws.
-    """
+    """Return the agreement of every point; `tested` points are resampled with shared draws."""
     rows: dict[tuple[int, ...], VariantScores] = {}
     for point in dict.fromkeys([*tested, *scores.by_point]):
         point_scores = scores.by_point[point]
@@ -233,9 +225,7 @@ def _variants(
 
 
 def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
-    """Return random idf corpora by name: texts drawn without replacement from the distinct
-    references of all groups.
-    """
+    """Return random idf corpora by name: distinct references, drawn without replacement."""
     rows = (row for group_rows in rows_of(dataset).values() for row in group_rows)
     pool = list(
         dict.fromkeys(text for row in rows for text in row.references or (row.source or "",))

@@ -1,6 +1,4 @@
-"""How much does preprocessing move a result? Settings of factors, their spread, and whether the
-best is noise.
-"""
+"""Measure how preprocessing moves a result: settings, their spread, and whether it is noise."""
 
 from __future__ import annotations
 
@@ -8,12 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from monge.datasets import Judged
 from monge.errors import InvalidSetting
 from monge.evaluation.agreement import USUAL, Resampling
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
-from monge.evaluation.sensitivity.effects import crossing, effect
+from monge.evaluation.sensitivity.effects import Effect, crossing, effect
 from monge.evaluation.sensitivity.factors import AGGREGATION, NONE, Factor, factors, list_of
-from monge.evaluation.sensitivity.points import Point, crossed, point_table, points_of, score_points
+from monge.evaluation.sensitivity.points import (
+    Point,
+    PointScores,
+    PointTable,
+    crossed,
+    point_table,
+    points_of,
+    score_points,
+)
 from monge.evaluation.sensitivity.record import Sensitivity, StopwordList
 from monge.evaluation.task import Task, languages
 from monge.evaluation.variants import DEFAULT_MODEL, Setup, check_names
@@ -54,27 +61,15 @@ def sensitivity(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sensitivity:
-    """Measure the agreement of metrics with people under every setting of some factors, in one pass
-    per group.
-    """
+    """Measure the agreement of metrics with people under every setting of some factors."""
     check_names(metrics, setup)
-    (dataset,) = task.open(resampling.seed)
-    spoken = list(languages(dataset, setup.lang))
-    tried = factors(design.factors, spoken)
+    dataset, spoken, tried = _open(task, design, setup.lang, resampling.seed)
     statistic = task.statistics(dataset)[0]
     run.tell([dataset])
     crossed_factors = _crossed_factors(tried) if design.cross else ()
-    tested = [Point(name) for name in metrics]
-    tested += [point for name in metrics for factor in tried for point in points_of(name, factor)]
-    full = (
-        [point for name in metrics for point in crossed(name, crossed_factors)]
-        if design.cross
-        else []
-    )
-    draw = next((factor.draw for factor in tried if factor.draw is not None), None)
-    points = list(dict.fromkeys([*tested, *full]))
-    with ScoreBook(run) as book:
-        scores = score_points(points, dataset, setup, book, draw, resampling.seed)
+    crossed_metrics = metrics if design.cross else ()
+    tested, points = _list_points(metrics, tried, crossed_factors)
+    scores = _score(points, dataset, tried, setup, run, resampling.seed)
     table = point_table(dataset, scores, statistic, tested, resampling)
     return Sensitivity(
         dataset=dataset.dataset,
@@ -84,14 +79,8 @@ def sensitivity(
         statistic=statistic,
         groups={name: dataset.groups[name].n for name in table.table.columns},
         factors=tried,
-        effects=tuple(
-            effect(name, factor, scores, table, ddof=design.ddof, confidence=resampling.confidence)
-            for factor in tried
-            for name in metrics
-        ),
-        crossings=tuple(crossing(name, crossed_factors, table) for name in metrics)
-        if design.cross
-        else (),
+        effects=_measure_effects(metrics, tried, scores, table, design, resampling),
+        crossings=tuple(crossing(name, crossed_factors, table) for name in crossed_metrics),
         signatures={name: scores.signatures(Point(name)) for name in metrics},
         lists=_stopword_lists(tried, spoken),
         corpora=scores.corpora,
@@ -105,10 +94,59 @@ def sensitivity(
     )
 
 
+def _open(
+    task: Task, design: Design, language: str | None, seed: int
+) -> tuple[Judged, list[str], tuple[Factor, ...]]:
+    """Return the judgements, the languages of their texts, and the factors to try on them."""
+    (dataset,) = task.open(seed)
+    spoken = list(languages(dataset, language))
+    return dataset, spoken, factors(design.factors, spoken)
+
+
+def _measure_effects(
+    metrics: Sequence[str],
+    tried: Sequence[Factor],
+    scores: PointScores,
+    table: PointTable,
+    design: Design,
+    resampling: Resampling,
+) -> tuple[Effect, ...]:
+    """Return the effect of every factor on every metric."""
+    return tuple(
+        effect(name, factor, scores, table, ddof=design.ddof, confidence=resampling.confidence)
+        for factor in tried
+        for name in metrics
+    )
+
+
+def _list_points(
+    metrics: Sequence[str], tried: Sequence[Factor], crossed_factors: Sequence[Factor]
+) -> tuple[list[Point], list[Point]]:
+    """Return the points whose differences are tested, and all points, those of a crossing too."""
+    tested = [Point(name) for name in metrics]
+    tested += [point for name in metrics for factor in tried for point in points_of(name, factor)]
+    full = [
+        point for name in metrics if crossed_factors for point in crossed(name, crossed_factors)
+    ]
+    return tested, list(dict.fromkeys([*tested, *full]))
+
+
+def _score(
+    points: Sequence[Point],
+    dataset: Judged,
+    tried: Sequence[Factor],
+    setup: Setup,
+    run: Run,
+    seed: int,
+) -> PointScores:
+    """Score the data set at every point, with random corpora if a factor draws them."""
+    draw = next((factor.draw for factor in tried if factor.draw is not None), None)
+    with ScoreBook(run) as book:
+        return score_points(points, dataset, setup, book, draw, seed)
+
+
 def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
-    """Return the factors of a full crossing: single ones (a joint one is taken apart), the
-    aggregation among them.
-    """
+    """Return the single factors of a full crossing, the aggregation among them."""
     single_factors = [factor for factor in tried if len(factor.parts) == 1]
     for factor in tried:
         names = [factor.name for factor in single_factors]

@@ -1,6 +1,4 @@
-"""Stopword lists: named ones that ship with the package, or a file. A list changes scores, so
-signatures include it.
-"""
+"""Stopword lists, shipped or from a file; they change scores, so signatures name them."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ def _shipped(name: str) -> str:
 
 
 def load(name: str) -> frozenset[str]:
-    """Load the words of a list: `none`, a shipped name, or a text file with one word per line (or
-    spaces between).
-    """
+    """Load the words of a list: `none`, a shipped name, or a file of words on lines or in rows."""
     if name == "none":
         return frozenset()
     if name in names():
