@@ -15,7 +15,7 @@ from monge.metrics import axes
 from monge.metrics.metric import MetricSpec
 from monge.scoring.joins import add_sentences, join_windows, merge_kinds, unit_kinds
 from monge.scoring.unknown_words import separate_unknown
-from monge.text.unknown import NOTED, unknown_share
+from monge.text.select import NOTED, unknown_share
 from monge.transport import centring
 from monge.transport.barycentre import barycentre
 from monge.transport.pooling import unit

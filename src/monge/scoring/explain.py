@@ -15,8 +15,8 @@ from monge.scoring.encoding import Encoding
 from monge.scoring.measure import finish_parts, score_clouds, solve_batch
 from monge.scoring.text_checks import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
-from monge.text.scripts import likely_language, main_script
-from monge.text.unknown import NOTED, count_unknown
+from monge.text.language import likely_language, main_script
+from monge.text.select import NOTED, count_unknown
 from monge.types import (
     Array,
     CorpusStats,

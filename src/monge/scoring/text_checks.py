@@ -15,9 +15,15 @@ from monge.errors import DataError, Unsuited, Unused
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
 from monge.scoring.windows import REFERENCES, SOURCE, InputSummary
-from monge.text.language import guess_language
-from monge.text.scripts import likely_language, main_script, script_label, scripts_of
-from monge.text.unknown import MOSTLY, count_unknown
+from monge.text.language import (
+    detect_languages,
+    guess_language,
+    likely_language,
+    main_script,
+    script_label,
+    scripts_of,
+)
+from monge.text.select import MOSTLY, count_unknown
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
@@ -128,9 +134,7 @@ def describe_foreign_texts(
     come first. Languages are guessed for Latin letters only.
     """
     known_scripts, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()
-    for name, side_texts in texts.items():
-        script = main_script(side_texts)
-        lang = guess_language(side_texts) if script == "LATIN" else likely_language(script)
+    for name, (script, lang) in detect_languages(texts).items():
         if (
             script is not None
             and lang is not None

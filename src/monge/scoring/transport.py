@@ -28,7 +28,7 @@ from monge.scoring.result_buffer import count_flags
 from monge.scoring.scaling import ScoreScaling
 from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem
 from monge.text import stopwords
-from monge.text.unknown import count_unknown
+from monge.text.select import count_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 
 if TYPE_CHECKING:

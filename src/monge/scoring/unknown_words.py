@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from monge.text.unknown import MOSTLY, unknown_positions, unknown_share
+from monge.text.select import MOSTLY, unknown_positions, unknown_share
 from monge.types import Tokens
 
 

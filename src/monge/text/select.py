@@ -1,10 +1,10 @@
-"""Pieces -> units: which pieces make a unit, and which units are dropped."""
+"""Pieces -> units: which pieces make a unit, which are dropped, and which are unknown ([UNK])."""
 
 from __future__ import annotations
 
 import string
 import unicodedata
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import lru_cache
 
 from monge.metrics import axes
@@ -14,6 +14,10 @@ from monge.types.flags import ALL_FILTERED
 _ASCII_PUNCTUATION = frozenset(string.punctuation)
 KEPT = ("keep", "targets")
 """Settings of `units.specials` that keep every special piece."""
+NOTED = 0.25
+"""A text is flagged where more of its pieces than this share are unknown."""
+MOSTLY = 0.5
+"""A text or a run is mostly unknown where more of its pieces than this share are."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -139,3 +143,31 @@ def _is_dropped(
     if not _is_visible(tokens, group[0]):
         return True
     return is_punctuation(tokens.surface(group if spec.subwords == "all" else word))
+
+
+def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
+    """Return positions of unknown pieces; `unknown` is their id, None if there is none."""
+    if unknown is None or unknown not in tokens.ids:
+        return []
+    return [
+        place
+        for place, piece_id in enumerate(tokens.ids)
+        if piece_id == unknown and not tokens.special[place]
+    ]
+
+
+def count_unknown(texts: Iterable[Tokens], unknown: int | None) -> list[tuple[int, int]]:
+    """Count the pieces of each text, special ones excluded, and the unknown ones among them."""
+    return [
+        (
+            len(tokens.special) - sum(tokens.special),
+            len(unknown_positions(tokens, unknown)) if unknown in tokens.ids else 0,
+        )
+        for tokens in texts
+    ]
+
+
+def unknown_share(tokens: Tokens, unknown: int | None) -> float:
+    """Return the share of a text's pieces that are unknown; 0 for an empty text."""
+    ((pieces, lacking),) = count_unknown([tokens], unknown)
+    return lacking / pieces if lacking else 0.0

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from monge.scoring.unknown_words import separate_unknown
-from monge.text.unknown import count_unknown, unknown_share
+from monge.text.select import count_unknown, unknown_share
 from monge.types import Tokens
 
 UNKNOWN, WIDTH = 100, 384

@@ -3,7 +3,7 @@
 import pytest
 
 from monge.metrics.languages import LANGUAGES
-from monge.text.scripts import LANGUAGES_OF, likely_language, main_script, script_label, scripts_of
+from monge.text.language import LANGUAGES_OF, likely_language, main_script, script_label, scripts_of
 
 
 @pytest.mark.parametrize(
