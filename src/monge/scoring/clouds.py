@@ -244,8 +244,8 @@ def build_points(
     if weigh is not None:
         weights = [_weight(tokens, group, weigh) for group in units.groups]
     if spec.units.specials == "targets":
-        kept = zip(weights, units.special, strict=True)
-        weights = [0.0 if special else weight for weight, special in kept]
+        marked = zip(weights, units.special, strict=True)
+        weights = [0.0 if special else weight for weight, special in marked]
     flags = units.flags
     unknown = metric.reader.encoder.unknown
     if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:

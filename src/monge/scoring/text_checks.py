@@ -183,11 +183,13 @@ def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[
     return sentences
 
 
-def _are_foreign(texts: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether some texts are in another script or language than others, as far as known."""
+def _are_foreign(hypotheses: Sequence[str], sources: Sequence[str]) -> bool:
+    """Return whether hypotheses and sources are known to differ in script or language."""
     return any(
         None not in guesses and len(set(guesses)) == 2
-        for guesses in ((guess(texts), guess(others)) for guess in (main_script, guess_language))
+        for guesses in (
+            (guess(hypotheses), guess(sources)) for guess in (main_script, guess_language)
+        )
     )
 
 
