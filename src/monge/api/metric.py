@@ -8,10 +8,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from monge.types.flags import TRUNCATED, describe_flag
 if TYPE_CHECKING:
     from monge.cache import Store
     from monge.encoders.protocol import Encoder
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
 
@@ -262,10 +262,8 @@ class Metric:
         tuning = self.by_transport("human_error").reader.encoder.tuning
         return None if tuning is None or tuning.slope is None else tuning.error
 
-    def by_transport(self, verb: str) -> TransportMetric:
-        """Return the transport metric; raise if there is none to `verb`: a blend or a lexical
-        metric.
-        """
+    def by_transport(self, verb: str) -> BoundMetric:
+        """Return the transport metric; raise for a blend or a lexical metric: nothing to `verb`."""
         member = self.scorer.members.get("")
         if member is None:
             member_names = " and ".join(self.scorer.members)
@@ -273,9 +271,9 @@ class Metric:
                 f"{self.name} is a blend of several metrics ({member_names}): {verb} one of those "
                 f"instead"
             )
-        if not member.reads:
+        if member.vector_metric is None:
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {verb}")
-        return cast("TransportMetric", member)
+        return member.vector_metric
 
 
 def _bind_again(name: str, spec: Spec, home: Mapping[str, Any], cache: str | Path | None) -> Metric:
@@ -361,16 +359,29 @@ def bind(
     The model is that of the spec, or `model` where the spec says `auto`, or one for the language
     `lang` where both say `auto`. A lexical metric has no encoder.
     """
-    home = {"model": model, "lang": lang, "device": device, "online": online}
+    home: dict[str, Any] = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
         return Metric(LexicalMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
-        bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
-            member: bound_to(f"{name}.{member}", member_spec).by_transport("bind")
+            member: _bind_transport(f"{name}.{member}", member_spec, cache=cache, **home)
             for member, member_spec in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache, home)
+    return Metric(_bind_transport(name, spec, cache=cache, **home), spec, cache, home)
+
+
+def _bind_transport(
+    name: str,
+    spec: MetricSpec,
+    *,
+    model: str,
+    lang: str | None,
+    device: str,
+    online: bool,
+    cache: str | Path | None,
+) -> TransportMetric:
+    """Load the encoder of a transport metric, and its language model if it names one."""
     from monge.encoders.models import hash_ahead
 
     model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
@@ -380,8 +391,7 @@ def bind(
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(model_name, device=device, online=online, cache=cache, **settings)
-    scorer = bind_metric(name, spec, encoder, language_model(spec, device=device, online=online))
-    return Metric(scorer, spec, cache, home)
+    return bind_metric(name, spec, encoder, language_model(spec, device=device, online=online))
 
 
 def suited(model: str, lang: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from monge.api.metric import Metric, bind
 from monge.errors import InvalidSetting, StatisticsMismatch, UsageError
@@ -12,7 +12,7 @@ from monge.metrics.lexical import LexicalSpec
 from monge.metrics.signature import ParsedSignature, parse
 
 if TYPE_CHECKING:
-    from monge.scoring.transport import TransportMetric
+    from monge.scoring.bound import BoundMetric
 
 
 def replay(
@@ -51,11 +51,12 @@ def replay(
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {model_name}: {error}") from None
     for name, member in metric.scorer.members.items():
-        _check_identity(cast("TransportMetric", member), parsed.members.get(name, parsed))
+        if member.vector_metric is not None:
+            _check_identity(member.vector_metric, parsed.members.get(name, parsed))
     return metric, dict(parsed.stats)
 
 
-def _check_identity(metric: TransportMetric, parsed: ParsedSignature) -> None:
+def _check_identity(metric: BoundMetric, parsed: ParsedSignature) -> None:
     """Raise if the model or the stopword list differs from that of a signature."""
     model, language_model = metric.identity.model, metric.language_model
     for subject, now, was in (

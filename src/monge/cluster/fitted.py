@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from monge.cluster.job import vector_members
 from monge.cluster.rounds import ClusterRun, complete_blocks, count_in_process
 from monge.cluster.run_folder import COUNT, RANGE, SUM, read_json, write_json
 from monge.errors import DataError
 from monge.scoring.replay import check_expected
 from monge.scoring.run import merge_member_stats
+from monge.scoring.scorer import vector_members
 from monge.types import CorpusStats, DocumentCounts, VectorSum
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
-    from monge.scoring.transport import TransportMetric
 
 
 def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
@@ -85,7 +84,7 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
     fitted_members = iter(fitted)
     for k, metric in enumerate(run.metrics):
         for name, member in metric.members.items():
-            if not member.reads:
+            if member.vector_metric is None:
                 continue
             stats = dict(next(fitted_members))
             for system in stats if name else ():
@@ -95,7 +94,7 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
                         f"{name} from"
                     )
                 ranges = total[k, system].ranges
-                pair = cast("TransportMetric", member).identity.pair
+                pair = member.vector_metric.identity.pair
                 stats[system] = replace(stats[system], ranges={pair: ranges[pair]})
             with_ranges.append(stats)
     return with_ranges
@@ -119,7 +118,11 @@ def check_replay(run: ClusterRun, stats: Sequence[StatsBySystem]) -> None:
     """Raise if statistics do not fit a metric or a replayed signature."""
     member_stats = iter(stats)
     for k, metric in enumerate(run.metrics):
-        own = {name: next(member_stats) for name, member in metric.members.items() if member.reads}
+        own = {
+            name: next(member_stats)
+            for name, member in metric.members.items()
+            if member.vector_metric is not None
+        }
         for system in run.staged.summary.systems:
             by_member = {name: stats[system] for name, stats in own.items()} or {
                 "": CorpusStats("")

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from monge import api
 from monge.cache import code_digest
 from monge.errors import ModelError, UsageError
 from monge.metrics.labels import labels
 from monge.metrics.presets import Spec
-from monge.scoring.windows import InputSummary, bind_side
+from monge.scoring.run import bind_side
+from monge.scoring.windows import InputSummary
 from monge.types import CorpusStats, DocumentCounts
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer, StatsBySystem
-    from monge.scoring.transport import TransportMetric
 
 
 @dataclass(frozen=True)
@@ -94,16 +94,6 @@ class PassJob:
     fitted: Sequence[StatsBySystem] = field(default=())
 
 
-def vector_members(metrics: Sequence[Scorer]) -> list[TransportMetric]:
-    """Return the members of metrics that compare vectors, in the order of a run."""
-    return [
-        cast("TransportMetric", member)
-        for metric in metrics
-        for member in metric.members.values()
-        if member.reads
-    ]
-
-
 def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scorer]:
     """Bind every metric to the references or sources of an input that has these sides."""
     return [bind_side(metric, sides) for metric in metrics]
@@ -112,9 +102,9 @@ def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scor
 def identity(metric: Scorer) -> str:
     """Return what a score depends on besides texts and statistics, as one text."""
     fingerprints = [
-        cast("TransportMetric", member).identity.fingerprint
-        if member.reads
-        else member.fingerprint(CorpusStats(""))
+        member.fingerprint(CorpusStats(""))
+        if member.vector_metric is None
+        else member.vector_metric.identity.fingerprint
         for member in metric.members.values()
     ]
     return repr((version("monge"), code_digest(), metric.name, fingerprints))

@@ -16,17 +16,17 @@ from monge import api
 from monge.cluster.blocks import Block, SegmentInput, StagedInput, block_file, stage_input
 from monge.cluster.engine import Engine, connect_in_background
 from monge.cluster.fitted import check_replay, fit_statistics
-from monge.cluster.job import PassJob, Recipe, bind_sides, check_scalable, identity, vector_members
+from monge.cluster.job import PassJob, Recipe, bind_sides, check_scalable, identity
 from monge.cluster.parts import check_format, join_parts
 from monge.cluster.request import ClusterProgress, ClusterRequest, Outcome
 from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.cluster.run_folder import COUNT, SCORE, read_json, write_atomically, write_json
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
-from monge.scoring.run import read_pieces
+from monge.scoring.scorer import vector_members
 from monge.scoring.summary import Summary, merge_summaries
 from monge.scoring.text_checks import check_first_segments, warn_unknown
-from monge.scoring.windows import InputSummary
+from monge.scoring.windows import InputSummary, read_pieces
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from monge.cluster.blocks import Block, LocatedSegment, block_rows
-from monge.cluster.job import PassJob, Recipe, bind_sides, vector_members
+from monge.cluster.job import PassJob, Recipe, bind_sides
 from monge.cluster.parts import BlockScores, write_part
 from monge.cluster.run_folder import (
     COUNT,
@@ -31,6 +31,7 @@ from monge.cluster.run_folder import (
 from monge.errors import DataError, MongeError
 from monge.scoring.first_occurrences import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
+from monge.scoring.scorer import vector_members
 from monge.scoring.summary import Summary, resample_sums
 from monge.scoring.windows import InputSummary, distinct, with_side
 from monge.types import Result

@@ -8,6 +8,7 @@ from random import Random
 
 from monge.errors import DataError, UsageError
 from monge.metrics.axes import Layers, ScoreScale
+from monge.scoring.bound import BoundMetric
 from monge.scoring.run import ScoringRun
 from monge.scoring.transport import TransportMetric, bind_metric
 from monge.text.idf import text_key
@@ -17,7 +18,7 @@ LONGEST = 32  # words: longer lines are left out, as in the published recipe
 MOST_LINES = 1_000_000
 
 
-def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) -> CorpusStats:
+def fit_baseline(metric: BoundMetric, texts: Iterable[str], *, seed: int) -> CorpusStats:
     """Fit the means of all parts over random pairs, at every layer of the model; pooled layers are
     kept as they are.
 
@@ -28,7 +29,7 @@ def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) ->
 
 
 def fit_baselines(
-    metrics: Sequence[TransportMetric], texts: Iterable[str], *, seed: int
+    metrics: Sequence[BoundMetric], texts: Iterable[str], *, seed: int
 ) -> CorpusStats:
     """Fit the baselines of several metrics with the same reader, in one pass."""
     for metric in metrics:
@@ -65,7 +66,7 @@ def fit_baselines(
     return CorpusStats(metrics[0].reader.key, baselines=baselines)
 
 
-def at_every_layer(metric: TransportMetric) -> list[TransportMetric]:
+def at_every_layer(metric: BoundMetric) -> list[TransportMetric]:
     """Return the unscaled metric at every layer of its model; a metric with pooled layers keeps its
     choice.
     """

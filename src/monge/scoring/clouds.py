@@ -14,6 +14,7 @@ from torch import Tensor
 from monge.metrics import axes
 from monge.metrics.metric import MetricSpec
 from monge.scoring.joins import add_sentences, join_windows, merge_kinds, unit_kinds
+from monge.scoring.needs import HYPOTHESES, REFERENCES
 from monge.scoring.unknown_words import separate_unknown
 from monge.text.select import NOTED, unknown_share
 from monge.transport import centring
@@ -24,11 +25,10 @@ from monge.types import Cloud, Tokens, Units
 from monge.types.flags import CENTRE_VANISHED, EMPTY, NO_MASS, TRUNCATED, UNKNOWN
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.scorer import StatsBySystem
-    from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Window
 
-REFERENCES, HYPOTHESES = "references", "hypotheses"
 # padded lengths are multiples of this: matrix products of odd sizes take up to twice the time
 STEP = 8
 # vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
@@ -98,7 +98,7 @@ Pair = tuple[CentredText, CentredText]
 class WindowTexts:
     """The texts of a window under one metric; equal texts with equal statistics are built once."""
 
-    def __init__(self, window: Window, metric: TransportMetric, stats: StatsBySystem) -> None:
+    def __init__(self, window: Window, metric: BoundMetric, stats: StatsBySystem) -> None:
         self._metric, self._rows, self._stats = metric, window.rows, stats
         self._read = window.read(metric.reader)
         self._select = partial(window.units, metric)
@@ -226,7 +226,7 @@ class WindowTexts:
 def build_points(
     tokens: Tokens,
     vectors: Tensor,
-    metric: TransportMetric,
+    metric: BoundMetric,
     weigh: Callable[[int], float] | None,
     select: Callable[[Tokens], Units],
 ) -> Text:
@@ -281,7 +281,7 @@ def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
     return vectors[torch.tensor([group[0] for group in groups])]
 
 
-def _barycentre(points: Tensor, weights: Sequence[float], metric: TransportMetric) -> Tensor:
+def _barycentre(points: Tensor, weights: Sequence[float], metric: BoundMetric) -> Tensor:
     """Return one float64 vector per unit from its layers: [n, layers * d] -> [n, d]."""
     layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
     layers = unit(layers) if metric.spec.normalise.layers else layers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 from torch import Tensor
@@ -13,15 +13,13 @@ from torch import Tensor
 from monge.encoders.batching import MEMORY_BYTES, EncodingCounters, Memory, Vectors
 from monge.encoders.protocol import Encoder, Request
 from monge.errors import InvalidSetting
-from monge.scoring.windows import distinct
 from monge.text.overlong import fit_length
-from monge.types import Segment, Tokens
+from monge.types import Tokens
 
 if TYPE_CHECKING:
     from monge.cache import Store
-    from monge.scoring.transport import TransportMetric
-    from monge.scoring.windows import Pieces
 
+Pieces = Mapping["Reader", Mapping[str, Tokens]]
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
 CACHED_CHARACTERS = 1 << 16
 """Characters of texts whose pieces are cached per reader, so that texts that are checked before
@@ -74,6 +72,18 @@ class Reader:
         ]  # fmt: skip
 
 
+class ReadsTexts(Protocol):
+    """A metric, as far as the encoding pass knows it."""
+
+    @property
+    def reader(self) -> Reader:
+        """What cuts its texts into pieces."""
+
+    @property
+    def request(self) -> Request:
+        """The layers it asks the encoder for, and how they are pooled."""
+
+
 class Encoding:
     """Pieces and vectors of texts, for every reader of some metrics; recent vectors are cached.
 
@@ -83,7 +93,7 @@ class Encoding:
 
     def __init__(
         self,
-        metrics: Sequence[TransportMetric],
+        metrics: Sequence[ReadsTexts],
         store: Store | None = None,
         cache_size: int = CACHED_CHARACTERS,
     ) -> None:
@@ -119,9 +129,8 @@ class Encoding:
         self._cut[reader] = (size + more, {**cached, **pieces}) if room else (more, pieces)
         return [pieces[text] if text in pieces else cached[text] for text in texts]
 
-    def pieces(self, rows: Sequence[Segment]) -> Pieces:
-        """Return the pieces of the distinct texts of some segments, for every reader."""
-        texts = distinct(rows)
+    def pieces(self, texts: Sequence[str]) -> Pieces:
+        """Return the pieces of distinct texts, for every reader."""
         return {
             reader: dict(zip(texts, self.cut(texts, reader), strict=True))
             for reader in self._vectors

@@ -32,14 +32,14 @@ from monge.types import (
 from monge.types.transport import PLAN, PRECISION, RECALL
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.scorer import StatsBySystem
-    from monge.scoring.transport import TransportMetric
 
 LEAST = 1e-6  # moves of less mass are not listed
 
 
 def explain_segment(
-    metric: TransportMetric, segment: Segment, stats: CorpusStats | None
+    metric: BoundMetric, segment: Segment, stats: CorpusStats | None
 ) -> Explanation:
     """Explain the score of a segment against its first reference, from the plans of the pair.
 
@@ -84,7 +84,7 @@ def explain_segment(
 
 
 def iter_plans(
-    metric: TransportMetric, window: Window, stats: StatsBySystem
+    metric: BoundMetric, window: Window, stats: StatsBySystem
 ) -> Iterator[tuple[int, Transported]]:
     """Yield the plans of the segments of a window against their first references, with their
     places.
@@ -104,11 +104,11 @@ def iter_plans(
                 yield place, _collect_plans(window.rows[place], pair, batch, k, metric)
 
 
-def _by_cost(metric: TransportMetric) -> bool:
+def _by_cost(metric: BoundMetric) -> bool:
     return metric.spec.ground.distance or metric.spec.readout.by_cost
 
 
-def _tables(batch: PairBatch, k: int, metric: TransportMetric) -> dict[str, _Table]:
+def _tables(batch: PairBatch, k: int, metric: BoundMetric) -> dict[str, _Table]:
     """Return the plans of pair k of a batch, without its padding."""
     present = next(iter(batch.problems.values())).present[k]
     shape = int(present.any(1).sum()), int(present.any(0).sum())
@@ -120,7 +120,7 @@ def _tables(batch: PairBatch, k: int, metric: TransportMetric) -> dict[str, _Tab
 
 
 def _collect_plans(
-    segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric
+    segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: BoundMetric
 ) -> Transported:
     """Return the words, masses and plans of pair k of a batch."""
     forward, backward = (PLAN, PLAN) if PLAN in batch.plans else (PRECISION, RECALL)
@@ -144,7 +144,7 @@ def _collect_plans(
     )
 
 
-def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ...]:
+def _note_unknown(metric: BoundMetric, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return notes on texts whose pieces or script the model does not know."""
     model, notes = metric.reader.encoder, []
     read = metric.reader.read(list(texts.values()))
@@ -214,7 +214,7 @@ def _moves(name: str, table: _Table) -> list[Move]:
     ]
 
 
-def drop_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tuple[str, ...]]:
+def drop_statistics(metric: BoundMetric) -> tuple[BoundMetric, str, tuple[str, ...]]:
     """Replace idf by uniform weights and remove a corpus mean; return the metric, its new name, and
     a note.
 

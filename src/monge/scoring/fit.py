@@ -20,10 +20,11 @@ import torch
 from monge.encoders.numerics import own_numerics
 from monge.errors import DataError
 from monge.metrics.axes import Idf
-from monge.scoring.clouds import HYPOTHESES, REFERENCES, build_points
+from monge.scoring.bound import BoundMetric
+from monge.scoring.clouds import build_points
 from monge.scoring.encoding import Encoding, Read, Reader
+from monge.scoring.needs import HYPOTHESES, REFERENCES
 from monge.scoring.scorer import Corpora, StatsBySystem
-from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import SOURCE
 from monge.text.idf import text_key
 from monge.text.select import select
@@ -37,16 +38,16 @@ otherwise.
 """
 Texts = Callable[[], Iterator[tuple[Corpus, str]]]
 """A function that iterates over all texts from the first, each with its corpus."""
-Assignments = Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]]
+Assignments = Mapping[BoundMetric, Sequence[Mapping[str, Corpus]]]
 """For each metric, the corpus of each side, one mapping per system."""
 CountJob = tuple[Reader, Corpus]
-SumJob = tuple[TransportMetric, str, Corpus]
+SumJob = tuple[BoundMetric, str, Corpus]
 """A count job counts the documents of a corpus as a reader cuts them; a sum job sums the vectors of
 a corpus for a side of a metric."""
 
 
 def fit_run(
-    metrics: Sequence[TransportMetric],
+    metrics: Sequence[BoundMetric],
     segments: Iterable[Segment],
     systems: Sequence[str],
     corpora: Corpora,
@@ -69,7 +70,7 @@ def fit_run(
 
 
 def assign_corpora(
-    metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora
+    metrics: Sequence[BoundMetric], systems: Sequence[str], corpora: Corpora
 ) -> Assignments:
     """Return the corpus of each side, for each metric that needs fitting and each system."""
     to_fit = [metric for metric in metrics if metric.fits and corpora.stats is None]
@@ -87,10 +88,10 @@ def collect_corpora(assignments: Assignments) -> set[Corpus]:
 
 
 def collect_statistics(
-    metrics: Sequence[TransportMetric],
+    metrics: Sequence[BoundMetric],
     systems: Sequence[str],
     corpora: Corpora,
-    fitted: Mapping[TransportMetric, Sequence[CorpusStats]],
+    fitted: Mapping[BoundMetric, Sequence[CorpusStats]],
 ) -> list[StatsBySystem]:
     """Return for each metric the statistics of every system: fitted, given, or none; raise where
     they do not fit it.
@@ -115,7 +116,7 @@ def collect_statistics(
 
 
 def fit(
-    metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()
+    metric: BoundMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()
 ) -> CorpusStats:
     """Fit the statistics that a metric needs, from re-iterable texts of each side.
 
@@ -129,7 +130,7 @@ def fit(
     return stats
 
 
-def _corpora_of_sides(metric: TransportMetric, system: str) -> dict[str, Corpus]:
+def _corpora_of_sides(metric: BoundMetric, system: str) -> dict[str, Corpus]:
     """Return the corpus that each side of a metric is fitted from; `references` is the side it
     compares with.
     """
@@ -166,7 +167,7 @@ def iter_run_texts(
 
 def _fit_assignments(
     assignments: Assignments, texts: Texts, encoding: Encoding
-) -> dict[TransportMetric, list[CorpusStats]]:
+) -> dict[BoundMetric, list[CorpusStats]]:
     """Return for each metric and each assignment of corpora to its sides the fitted statistics."""
     counts = count_documents(list_count_jobs(assignments), texts)
     with own_numerics():
@@ -202,11 +203,11 @@ def list_sum_jobs(assignments: Assignments) -> dict[SumJob, int]:
 
 def make_count_stats(
     assignments: Assignments, counts: Mapping[CountJob, DocumentCounts]
-) -> dict[TransportMetric, list[CorpusStats]]:
+) -> dict[BoundMetric, list[CorpusStats]]:
     """Return for each metric and each assignment of corpora to its sides statistics with document
     counts.
     """
-    stats: dict[TransportMetric, list[CorpusStats]] = {}
+    stats: dict[BoundMetric, list[CorpusStats]] = {}
     for metric, of_systems in assignments.items():
         for sides in of_systems:
             own = {side: counts[metric.reader, sides[side]] for side in metric.needs.counted_sides}
@@ -223,7 +224,7 @@ def merge_statistics(
     assignments: Assignments,
     counts: Mapping[CountJob, DocumentCounts],
     sums: Mapping[SumJob, VectorSum],
-) -> dict[TransportMetric, list[CorpusStats]]:
+) -> dict[BoundMetric, list[CorpusStats]]:
     """Return for each metric and each assignment of corpora to its sides document counts and sums
     of vectors.
     """
@@ -272,7 +273,7 @@ class _VectorTotal:
     """The running sum of the unit vectors of a corpus under one metric."""
 
     def __init__(
-        self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None
+        self, metric: BoundMetric, corpus: Corpus, weigh: Callable[[int], float] | None
     ) -> None:
         self.metric, self.corpus, self._weigh = metric, corpus, weigh
         self._plain = replace(
@@ -303,7 +304,7 @@ class _VectorTotal:
 
 def sum_vectors(
     jobs: Mapping[SumJob, int],
-    counts: Mapping[TransportMetric, Sequence[CorpusStats]],
+    counts: Mapping[BoundMetric, Sequence[CorpusStats]],
     texts: Texts,
     encoding: Encoding,
 ) -> dict[SumJob, VectorSum]:

@@ -23,7 +23,7 @@ from monge.types import Array
 
 if TYPE_CHECKING:
     from monge.encoders.causal import CausalModel
-    from monge.scoring.transport import TransportMetric
+    from monge.scoring.bound import BoundMetric
 
 
 def language_model(
@@ -38,7 +38,7 @@ def language_model(
 
 
 def add_fluency(
-    parts: Mapping[str, Array], metric: TransportMetric, hypotheses: Sequence[str]
+    parts: Mapping[str, Array], metric: BoundMetric, hypotheses: Sequence[str]
 ) -> dict[str, Array]:
     """Add the language model's term to the score, and add `transport` and `fluency` [n] to the
     parts.

@@ -41,7 +41,7 @@ class LexicalMetric:
 
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
-    reads: bool = False
+    vector_metric: None = None
     readers: tuple[Reader, ...] = ()
 
     @property

@@ -11,9 +11,9 @@ import torch
 
 from monge.errors import DataError, UsageError
 from monge.metrics.axes import Remap
+from monge.scoring.bound import BoundMetric
 from monge.scoring.clouds import build_points
 from monge.scoring.encoding import Encoding
-from monge.scoring.transport import TransportMetric
 from monge.text.idf import text_key
 from monge.text.select import select
 from monge.transport.remap import outer_products
@@ -24,7 +24,7 @@ LINEAR = ("average", "sum", "mean", "first")
 BATCH = 512
 
 
-def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
+def fit_maps(metric: BoundMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
     """Fit both maps from pairs of source and target texts, on single words.
 
     A map is linear, so the map of words is also that of n-grams that are linear in their words.
@@ -47,7 +47,7 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
 
 
 def _sum_products(
-    words: TransportMetric, pairs: Iterable[tuple[str, str]]
+    words: BoundMetric, pairs: Iterable[tuple[str, str]]
 ) -> tuple[dict[str, torch.Tensor], int, int]:
     """Sum outer products of aligned words by kind of map; count the words, and sum text keys."""
     encoding, iterator = Encoding([words]), iter(pairs)

@@ -34,8 +34,8 @@ from monge.types import Array, Cloud, PairBatch, Segment
 from monge.types.transport import PRECISION, RECALL, Parts
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.scorer import StatsBySystem
-    from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Window
 
 
@@ -48,7 +48,7 @@ class WindowParts:
     texts: WindowTexts
 
 
-def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> WindowParts:
+def measure(window: Window, metric: BoundMetric, stats: StatsBySystem) -> WindowParts:
     """Return the parts of segments before fluency and scale; gradients flow to the vectors."""
     texts = WindowTexts(window, metric, stats)
     pairs: list[Pair] = []
@@ -68,7 +68,7 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Wi
 
 
 def finish_parts(
-    parts: Parts, rows: Sequence[Segment], metric: TransportMetric, stats: StatsBySystem
+    parts: Parts, rows: Sequence[Segment], metric: BoundMetric, stats: StatsBySystem
 ) -> dict[str, Array]:
     """Add fluency, scale the scores, and raise where a part [n] is not a finite number."""
     numbers = {name: values.detach().double().numpy() for name, values in parts.items()}
@@ -83,7 +83,7 @@ def finish_parts(
     return numbers
 
 
-def _describe_bad_number(value: str, row: Segment, metric: TransportMetric) -> BadSegment:
+def _describe_bad_number(value: str, row: Segment, metric: BoundMetric) -> BadSegment:
     any_length = not metric.spec.normalise.units and not metric.spec.ground.distance
     return BadSegment(
         row.id,
@@ -138,7 +138,7 @@ def _best_places(values: Tensor, counts: Sequence[int], higher_is_better: bool) 
     )
 
 
-def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
+def score_pairs(pairs: Sequence[Pair], metric: BoundMetric) -> Parts:
     """Return the parts of every pair of texts, name -> [pairs].
 
     Equal pairs are measured once, so that they are equal. A pair with one empty text has the
@@ -178,7 +178,7 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
     return {name: values[order] for name, values in parts.items()}
 
 
-def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> float:
+def _value_without_words(name: str, metric: BoundMetric, *, both: bool) -> float:
     """Return a part of a pair with an empty text: no mass moves, or all where both are empty."""
     if name == "mass":
         return 1.0 if both else 0.0

@@ -11,10 +11,12 @@ from functools import cached_property
 from monge.errors import StatisticsMismatch
 from monge.metrics.axes import CorpusCentre, Idf, Remap
 from monge.metrics.metric import MetricSpec
-from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.identity import Identity
 from monge.text.idf import check_counts, idf_weight
 from monge.types import CorpusStats, DocumentCounts, VectorSum
+
+REFERENCES, HYPOTHESES = "references", "hypotheses"
+"""The sides of a pair that statistics are fitted on."""
 
 
 @dataclass(frozen=True)

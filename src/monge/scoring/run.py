@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from monge.errors import BadSegment, DataError
 from monge.scoring.first_occurrences import FirstTexts
@@ -23,20 +23,20 @@ from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
 from monge.scoring.windows import (
     FIRST_SEGMENTS,
     SEGMENTS,
+    CutTexts,
     InputSummary,
     Window,
-    bind_side,
     cut_windows,
+    read_pieces,
     scan_input,
     with_side,
 )
-from monge.types import CorpusStats, Result, Segment, Tokens, Transported
+from monge.types import CorpusStats, Result, Segment, Transported
 
 if TYPE_CHECKING:
     from monge.cache import Store
-    from monge.scoring.blend import BlendMetric
-    from monge.scoring.encoding import Encoding, Reader
-    from monge.scoring.transport import TransportMetric
+    from monge.scoring.bound import BoundMetric
+    from monge.scoring.encoding import Encoding
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,11 @@ class ScoringRun:
             for name, member in metric.members.items()
         ]
         self._encoding: Encoding | None = None
-        vectors = [j for j, member in enumerate(self._members) if member.scorer.reads]
+        vectors = {
+            j: member.scorer.vector_metric
+            for j, member in enumerate(self._members)
+            if member.scorer.vector_metric is not None
+        }
         if vectors:
             strict = [
                 j
@@ -172,11 +176,11 @@ class ScoringRun:
                 raise self.failed[0]
         return bool(unreadable)
 
-    def _fit(self, vectors: Sequence[int], segments: Iterable[Segment]) -> None:
+    def _fit(self, vectors: Mapping[int, BoundMetric], segments: Iterable[Segment]) -> None:
         """Open the encoding pass for the members that compare vectors, and fit their statistics."""
         from monge.scoring.encoding import Encoding
 
-        metrics = [cast("TransportMetric", self._members[j].scorer) for j in vectors]
+        metrics = list(vectors.values())
         if self._shard is not None:
             self._encoding, fitted = self._shard.encoding, self._shard.fitted
         else:
@@ -292,40 +296,35 @@ class ScoringRun:
         member = next(
             (member for member in self._members if member.owner == k and not member.name), None
         )
-        if member is None or not member.scorer.reads:
+        metric = None if member is None else member.scorer.vector_metric
+        if member is None or metric is None:
             return
         for positions, window in cut_windows(
             [with_side(row, member.side) for row in rows], self._window, 1
         ):
-            metric = cast("TransportMetric", member.scorer)
             for place, plan in iter_plans(
                 metric, Window(window, encoding or self._encoding), member.stats
             ):
                 yield positions[place], plan
 
     def fitted_ranges(self) -> CorpusStats:
-        """Return the ranges of the members of the first metric, a blend, over the pairs of the
-        first system.
-        """
-        blend, system = cast("BlendMetric", self.metrics[0]), self.summary.systems[0]
+        """Return the ranges of the first metric, a blend, over the pairs of the first system."""
+        from monge.scoring.blend import BlendMetric
+
+        blend, system = self.metrics[0], self.summary.systems[0]
+        assert isinstance(blend, BlendMetric)
         with SpooledTemporaryFile(ROOM) as scratch:
             buffers = self._score_all(scratch)
-            return blend.ranges(
-                {
-                    member.name: buffers[j][system].column("")
-                    for j, member in enumerate(self._members)
-                }
-            )
+            columns = [of_member[system].column("") for of_member in buffers]
+            names = [member.name for member in self._members]
+            return blend.ranges(dict(zip(names, columns, strict=True)))
 
     def ranges(self) -> dict[tuple[int, str], CorpusStats]:
-        """Return the ranges of the members of blends by metric and system, for systems that have a
-        pair for them.
-        """
-        blends = {
-            k: cast("BlendMetric", metric)
-            for k, metric in enumerate(self.metrics)
-            if "" not in metric.members
-        }
+        """Return the ranges of blends by metric and system, for systems with a pair for them."""
+        from monge.scoring.blend import BlendMetric
+
+        metrics = enumerate(self.metrics)
+        blends = {k: metric for k, metric in metrics if isinstance(metric, BlendMetric)}
         ranges = {}
         with SpooledTemporaryFile(ROOM) as scratch:
             buffers = self._score_all(scratch)
@@ -353,13 +352,19 @@ class ScoringRun:
                     check_expected(metric.name, expect[k], signature, fitted=fitted)
 
 
-CutTexts = Callable[[Sequence[str], "Reader"], Sequence[Tokens]]
-"""Returns the pieces of texts as a reader cuts them."""
-
-
-def read_pieces(texts: Sequence[str], reader: Reader) -> Sequence[Tokens]:
-    """Return the pieces of texts."""
-    return reader.read(texts)
+def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
+    """Bind the metric to its side, references or source, or to the other if its own is missing."""
+    side = metric.against if metric.against in sides else next(iter(sides), None)
+    if side is None:
+        raise DataError("there is nothing to compare with: no segment has a reference or a source")
+    lacking = sides[side]
+    if lacking is not None:
+        system = f" of {lacking.system}" if lacking.system else ""
+        raise DataError(
+            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, "
+            "others have; every segment needs it"
+        )
+    return metric if side == metric.against else metric.with_side(side)
 
 
 class RemainingSegments:

@@ -16,8 +16,7 @@ from monge.scoring.windows import Window
 from monge.types import Segment
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Encoding
-    from monge.scoring.windows import Pieces
+    from monge.scoring.encoding import Encoding, Pieces
 
 KIND = "scores"
 

@@ -14,6 +14,7 @@ from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.encoding import Reader
     from monge.scoring.windows import Window
 
@@ -94,8 +95,8 @@ class WindowScorer(Protocol):
         """
 
     @property
-    def reads(self) -> bool:
-        """Whether it compares vectors, so that an encoder must read the texts."""
+    def vector_metric(self) -> BoundMetric | None:
+        """The metric where it compares vectors, so that an encoder reads the texts; else None."""
 
     @property
     def readers(self) -> tuple[Reader, ...]:
@@ -179,3 +180,9 @@ class Scorer(Protocol):
 
     def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
         """Explain the score of a segment; raise UsageError where the metric has no plan."""
+
+
+def vector_members(metrics: Iterable[Scorer]) -> list[BoundMetric]:
+    """Return the members of metrics that compare vectors, in the order of a run."""
+    members = (member for metric in metrics for member in metric.members.values())
+    return [member.vector_metric for member in members if member.vector_metric is not None]

@@ -8,13 +8,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from monge.encoders.packaged import PACKAGED
 from monge.errors import DataError, Unsuited, Unused
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
-from monge.scoring.windows import REFERENCES, SOURCE, InputSummary
+from monge.scoring.scorer import Scorer, vector_members
+from monge.scoring.windows import REFERENCES, SOURCE, CutTexts, InputSummary
 from monge.text.language import (
     detect_languages,
     guess_language,
@@ -27,10 +28,8 @@ from monge.text.select import MOSTLY, count_unknown
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.encoding import Reader
-    from monge.scoring.run import CutTexts
-    from monge.scoring.scorer import Scorer
-    from monge.scoring.transport import TransportMetric
 
 
 def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: CutTexts) -> None:
@@ -69,12 +68,13 @@ def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: 
         _warn_unused_references(metrics)
 
 
-def _distinct_readers(metrics: Sequence[Scorer]) -> dict[tuple[Reader, str], TransportMetric]:
+def _distinct_readers(metrics: Sequence[Scorer]) -> dict[tuple[Reader, str], BoundMetric]:
     """Return one member per reader and side, if possible one that sets unknown pieces apart."""
-    members: dict[tuple[Reader, str], TransportMetric] = {}
+    members: dict[tuple[Reader, str], BoundMetric] = {}
     for metric in metrics:
-        vector_members = (member for member in metric.members.values() if member.reads)
-        for member in cast("Iterable[TransportMetric]", vector_members):
+        for member in (scorer.vector_metric for scorer in metric.members.values()):
+            if member is None:
+                continue
             first_member = members.setdefault((member.reader, metric.against), member)
             if first_member.unknown is None and member.unknown is not None:
                 members[member.reader, metric.against] = member
@@ -98,8 +98,7 @@ def warn_unknown(
     """
     for k, metric in enumerate(metrics):
         runs = [result.run for result in results[k :: len(metrics)]]
-        for member in (member for member in metric.members.values() if member.reads):
-            member = cast("TransportMetric", member)
+        for member in vector_members([metric]):
             pieces, unknown = _sum_counts(runs, "pieces"), _sum_counts(runs, "unknown")
             if member.unknown is not None and unknown > MOSTLY * pieces:
                 warnings.warn(
@@ -111,9 +110,7 @@ def _sum_counts(runs: Iterable[Mapping[str, int]], name: str) -> int:
     return sum(counts.get(name, 0) for counts in runs)
 
 
-def _describe_unknown(
-    metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]
-) -> str:
+def _describe_unknown(metric: BoundMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
     written = f", which are written in {script_label(script)}" if script is not None else ""
     return (

@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 from monge.errors import BadSegment, DataError
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
-from monge.scoring.windows import REFERENCES, SEGMENTS, Window, cut_windows, prefetch, with_side
+from monge.scoring.windows import (
+    REFERENCES,
+    SEGMENTS,
+    Window,
+    cut_windows,
+    distinct,
+    prefetch,
+    with_side,
+)
 from monge.types import Segment
 
 if TYPE_CHECKING:
     from monge.cache import Store
-    from monge.scoring.encoding import Encoding, Reader
-    from monge.scoring.windows import Pieces
+    from monge.scoring.encoding import Encoding, Pieces, Reader
 
 ScoredRows = tuple[int, Sequence[int], Sequence[Segment], Scores]
 """The scores of a member for the segments at some positions of the input: the place of the member,
@@ -165,14 +172,10 @@ class WindowPass:
                 group.cache is None or group.cache.missed for group in reading
             ):
                 sides = [group.side for group in reading] if len(groups) > 1 else [REFERENCES]
-                with suppress(
-                    DataError
-                ):  # it is raised again where the window is scored, and the segment is named
-                    pieces = self.encoding.pieces(
-                        rows
-                        if sides == [REFERENCES]
-                        else [with_side(row, side) for side in sides for row in rows]
-                    )
+                texts = distinct(with_side(row, side) for side in sides for row in rows)
+                # an error is raised again where the window is scored, and names the segment there
+                with suppress(DataError):
+                    pieces = self.encoding.pieces(texts)
             yield positions, rows, pieces
 
     def _score_groups(

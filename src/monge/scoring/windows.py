@@ -5,21 +5,17 @@ This module does not import torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from monge.errors import DataError
 from monge.text.select import select
 from monge.types import Segment, Tokens, Units
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Encoding, Read, Reader
-    from monge.scoring.scorer import Scorer
-    from monge.scoring.transport import TransportMetric
-
-    Pieces = Mapping[Reader, Mapping[str, Tokens]]
+    from monge.scoring.bound import BoundMetric
+    from monge.scoring.encoding import Encoding, Pieces, Read, Reader
 
 REFERENCES, SOURCE = "references", "source"
 """The sides that a hypothesis can be compared with."""
@@ -71,19 +67,13 @@ def scan_input(segments: Iterable[Segment]) -> InputSummary:
     return InputSummary(list(systems), sides, first)
 
 
-def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
-    """Bind the metric to its side, references or source, or to the other if its own is missing."""
-    side = metric.against if metric.against in sides else next(iter(sides), None)
-    if side is None:
-        raise DataError("there is nothing to compare with: no segment has a reference or a source")
-    lacking = sides[side]
-    if lacking is not None:
-        system = f" of {lacking.system}" if lacking.system else ""
-        raise DataError(
-            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, "
-            "others have; every segment needs it"
-        )
-    return metric if side == metric.against else metric.with_side(side)
+CutTexts = Callable[[Sequence[str], "Reader"], Sequence[Tokens]]
+"""Returns the pieces of texts as a reader cuts them."""
+
+
+def read_pieces(texts: Sequence[str], reader: Reader) -> Sequence[Tokens]:
+    """Return the pieces of texts."""
+    return reader.read(texts)
 
 
 class Window:
@@ -105,12 +95,11 @@ class Window:
         """Return the pieces and vectors of every text of the window, for a reader."""
         if reader not in self._read:
             assert self._encoding is not None
-            self._read[reader] = self._encoding.read(
-                distinct(self.rows), reader, self.pieces.get(reader)
-            )
+            texts, pieces = distinct(self.rows), self.pieces.get(reader)
+            self._read[reader] = self._encoding.read(texts, reader, pieces)
         return self._read[reader]
 
-    def units(self, metric: TransportMetric, tokens: Tokens) -> Units:
+    def units(self, metric: BoundMetric, tokens: Tokens) -> Units:
         """Return the units of a text, selected once for all metrics with the same selection."""
         units = self._units.setdefault(metric.selection, {})
         if tokens.text not in units:

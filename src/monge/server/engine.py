@@ -33,8 +33,8 @@ from monge.server.request_batches import FEW, SmallRequest, answer_requests
 
 if TYPE_CHECKING:
     from monge.encoders.protocol import Request
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.encoding import Encoding, Read, Reader
-    from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 
 SLICE_TEXTS, SLICE = 128, 8_000
@@ -64,7 +64,7 @@ class _QueuedWork:
     ticket: Ticket
     call: Callable[[], Any] | None = None
     kind: Kind = frozenset()
-    metrics: Sequence[TransportMetric] = ()
+    metrics: Sequence[BoundMetric] = ()
     texts: Sequence[str] = ()
     pieces: Mapping[Reader, Mapping[str, Tokens]] = field(default_factory=dict)
     small_request: SmallRequest | None = None
@@ -93,7 +93,7 @@ class SlicedEncoding:
     """
 
     def __init__(
-        self, engine: BatchingEngine, metrics: Sequence[TransportMetric], ticket: Ticket
+        self, engine: BatchingEngine, metrics: Sequence[BoundMetric], ticket: Ticket
     ) -> None:
         self._engine, self._metrics, self._ticket = engine, metrics, ticket
 
@@ -147,7 +147,7 @@ class BatchingEngine:
         def score(
             metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window
         ) -> list[Scores]:
-            reading = [cast("TransportMetric", metric) for metric in metrics if metric.reads]
+            reading = [m.vector_metric for m in metrics if m.vector_metric is not None]
             if reading:
                 window = Window(
                     window.rows, cast("Encoding", _ReadTexts(self._read(reading, window, ticket)))
@@ -157,7 +157,9 @@ class BatchingEngine:
             for metric, metric_stats in zip(metrics, stats, strict=True):
                 ticket.check()
                 solvers = self._solvers[
-                    solver_pace if metric.reads or solver_pace == "job" else f"{solver_pace} words"
+                    f"{solver_pace} words"
+                    if metric.vector_metric is None and solver_pace != "job"
+                    else solver_pace
                 ]
                 work = partial(metric.score, window, metric_stats)
                 scores.append(
@@ -192,14 +194,14 @@ class BatchingEngine:
         return max((now - begun for begun in list(self._busy_since.values())), default=0.0)
 
     def _read(
-        self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket
+        self, metrics: Sequence[BoundMetric], window: Window, ticket: Ticket
     ) -> dict[Reader, dict[str, Any]]:
         """Return pieces and vectors of the texts of a window, slice by slice."""
         return self.read_texts(metrics, distinct(window.rows), ticket, window.pieces)
 
     def read_texts(
         self,
-        metrics: Sequence[TransportMetric],
+        metrics: Sequence[BoundMetric],
         texts: Sequence[str],
         ticket: Ticket,
         known_pieces: Mapping[Reader, Mapping[str, Tokens]] = MappingProxyType({}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from monge import api
 from monge.errors import MongeError
@@ -39,7 +39,10 @@ class SmallRequest:
     @property
     def scorers(self) -> list[TransportMetric]:
         """Its metrics, which all compare vectors."""
-        return [cast("TransportMetric", metric.scorer) for metric in self.metrics]
+        from monge.scoring.transport import TransportMetric
+
+        scorers = [metric.scorer for metric in self.metrics]
+        return [scorer for scorer in scorers if isinstance(scorer, TransportMetric)]
 
     @property
     def texts(self) -> list[str]:
@@ -65,9 +68,9 @@ def _uses_own_texts_only(metric: api.Metric) -> bool:
     texts.
     """
     scorer = metric.scorer.members.get("")  # of a blend none stands there
-    if scorer is None or not scorer.reads or scorer.block != 1:
+    vector_metric = None if scorer is None else scorer.vector_metric
+    if vector_metric is None or vector_metric.block != 1:
         return False
-    vector_metric = cast("TransportMetric", scorer)
     uses_other_texts = (
         vector_metric.fits
         or vector_metric.needs_given

@@ -103,7 +103,7 @@ class Service(Checks):
             for name in self.config.metrics:
                 metric = self.metric(name, (), None, model)
                 alone = metric.scorer.members.get("")
-                if alone is not None and alone.reads:
+                if alone is not None and alone.vector_metric is not None:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
                 results = ScoringRun(
                     [metric.scorer], rows, score=self.engine.window_scorer(Ticket())

@@ -24,8 +24,8 @@ from monge.server.refusals import Refusal
 from monge.types import Segment
 
 if TYPE_CHECKING:
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.lexical import LexicalMetric
-    from monge.scoring.transport import TransportMetric
 
 CELL = 6e-8
 """Seconds per pair of pieces: its cost, and the readout of the plan."""
@@ -121,8 +121,8 @@ def _estimate_rows(
     for metric in metrics:
         for member in metric.scorer.members.values():
             label = f"{metric.name} of item "
-            if member.reads:
-                vector_metric = cast("TransportMetric", member)
+            vector_metric = member.vector_metric
+            if vector_metric is not None:
                 sizes = {
                     text: _count_pieces(vector_metric, text, count_pieces=count_pieces)
                     for text in texts
@@ -141,7 +141,7 @@ def _estimate_rows(
     return estimate
 
 
-def _count_pieces(metric: TransportMetric, text: str, *, count_pieces: bool) -> int:
+def _count_pieces(metric: BoundMetric, text: str, *, count_pieces: bool) -> int:
     """Return the number of pieces of a text, or an upper bound of it."""
     reader = metric.reader
     longest = sys.maxsize if reader.overlong == "window" else reader.longest
@@ -151,7 +151,7 @@ def _count_pieces(metric: TransportMetric, text: str, *, count_pieces: bool) -> 
     return min(len(reader.encoder.tokenise([text], prefix=reader.prefix)[0].ids), longest)
 
 
-def _transport_seconds(metric: TransportMetric, cells: int) -> float:
+def _transport_seconds(metric: BoundMetric, cells: int) -> float:
     spec = metric.spec
     seconds = CELL * cells * max(spec.units.ngram, 1)
     if isinstance(spec.transport, Tempered):

@@ -17,8 +17,8 @@ from monge.tuning.adapted_blocks import Blocks, Method
 
 if TYPE_CHECKING:
     from monge.encoders.protocol import Encoder, Request
+    from monge.scoring.bound import BoundMetric
     from monge.scoring.encoding import Read, Reader
-    from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 
 PIECES = 4096
@@ -133,7 +133,7 @@ class LiveEncoding:
         return len(self._pieces[text].ids)
 
 
-def sentence_vectors(metric: TransportMetric, live: LiveEncoding, texts: Sequence[str]) -> Tensor:
+def sentence_vectors(metric: BoundMetric, live: LiveEncoding, texts: Sequence[str]) -> Tensor:
     """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
     means = {}
     for text, (tokens, vectors) in live.read(list(dict.fromkeys(texts)), metric.reader).items():

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from monge import api
 from monge.errors import DataError
 from monge.metrics.presets import resolve
-from monge.scoring.transport import TransportMetric
+from monge.scoring.bound import BoundMetric
 from monge.tuning.examples import Examples, standardise
 from monge.tuning.learner import LiveEncoding, sentence_vectors
 from monge.tuning.lessons import Lesson
@@ -186,7 +186,7 @@ def _names(examples: Examples) -> list[tuple[str, str, str]]:
     ]
 
 
-def _read_vectors(metric: TransportMetric, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+def _read_vectors(metric: BoundMetric, texts: Sequence[str]) -> dict[str, torch.Tensor]:
     """Return the teacher's vector [d] of each sentence."""
     vectors: dict[str, torch.Tensor] = {}
     live = LiveEncoding(metric.reader.encoder, metric.request)
