@@ -1,8 +1,8 @@
 """What is kept of evaluations: every metric's agreement with people on every data set at hand, and
 what it costs.
 
-`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json`
-(what tuning did to the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers
+`kept/agreement.json` and `kept/cost.json` are made by tools/make_recommend.py, `kept/adapters.json`
+(figures of the shipped tuned models) by tools/make_adapter_figures.py. `monge recommend` answers
 from them, and the catalogue of the service shows them.
 """
 
