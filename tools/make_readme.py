@@ -44,10 +44,11 @@ def make_comparison() -> str:
     rows = [
         (
             "**monge**",
-            f"{len(bare_names())} metrics, one pass for all; tests, studies, pictures, a service",
+            f"{len(bare_names())} metrics that share one encoding of the texts; "
+            "significance tests, studies, pictures, a service",
             "",
             f"`twmd` {agreement['twmd']}",
-            "settings, weights, tokenizer, statistics; **replays**",
+            "settings, weights, tokenizer, statistics; **recomputes the score**",
         ),
         (
             "bert-score",
@@ -55,7 +56,7 @@ def make_comparison() -> str:
             f"`bertscore@release` gives the same scores, {speed[bert_score.format('fp32')]} times "
             f"as fast (int8: {speed[bert_score.format('int8')]})",
             agreement["bertscore"],
-            "a hash without idf corpus and revision",
+            "a hash that leaves out idf corpus and model revision",
         ),
         (
             "MoverScore",
@@ -68,19 +69,19 @@ def make_comparison() -> str:
         (
             "sacrebleu",
             "BLEU, chrF, TER",
-            "used inside, the same numbers",
+            "monge calls it: the same numbers",
             f"chrF {agreement['chrf']}",
-            "settings and version: our model",
+            "settings and version; ours follows its format",
         ),
         (
             "COMET",
             "a large model trained on judgements",
-            "not measured: no weights here",
+            "not measured: we have no weights",
             "not measured; `--scores comet=FILE` compares it",
             "name of the model",
         ),
     ]
-    head = "| | what it is | speed, here | agreement¹ | signature |\n|---|---|---|---|---|"
+    head = "| | what it is | speed on our machine | agreement¹ | signature |\n|---|---|---|---|---|"
     return "\n".join([head, *(f"| {' | '.join(row)} |" for row in rows)])
 
 

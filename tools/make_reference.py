@@ -31,17 +31,18 @@ from reference_pages.metrics import (
     make_table,
     page_name,
 )
-from repository import DOCS, PACKAGE, Pages, write_pages
+from repository import DOCS, PACKAGE, Pages, fill_block, write_pages
 
 from monge.cli.app import VERBS, command_of, run
 from monge.cli.help_pages import EXAMPLES
 from monge.cli.options import GROUPS
 from monge.datasets.catalogue import dataset_names, describe
+from monge.datasets.columns import ROLES
 from monge.metrics.axes import AXES
 from monge.metrics.codec import LAYERS_ACCEPT, settable
 from monge.metrics.lexical import LEXICAL
 
-REFERENCE, EXAMPLE = DOCS / "reference", PACKAGE / "example"
+INPUT, REFERENCE, EXAMPLE = DOCS / "input.md", DOCS / "reference", PACKAGE / "example"
 
 
 # --- verbs and options
@@ -463,6 +464,20 @@ def make_signature_page() -> str:
     )
 
 
+# --- columns of tables
+
+
+def make_columns_table() -> str:
+    """Return the names by which columns of a table are found, by role."""
+    rows = [
+        (role, "; ".join(", ".join(f"`{name}`" for name in rank) for rank in ranks))
+        for role, ranks in ROLES.items()
+    ]
+    lines = [f"| {role} | {names} |" for role, names in rows]
+    head = "| role | column names, preferred ones first; semicolons separate ranks |\n|---|---|"
+    return "\n".join([head, *lines])
+
+
 def make_pages() -> Pages:
     """Return every page of the reference that needs no run of a model."""
     pages = {
@@ -470,6 +485,7 @@ def make_pages() -> Pages:
         REFERENCE / "settings.md": make_settings_page(),
         REFERENCE / "data-sets.md": make_datasets_page(),
         DOCS / "serve.md": make_serve_page(),
+        INPUT: fill_block(INPUT.read_text("utf-8"), "columns", make_columns_table()),
         METRICS / "index.md": make_metrics_page(),
         **{METRICS / page_name(name): make_metric_page(name) for name in bare_names()},
     }
