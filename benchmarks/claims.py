@@ -1,5 +1,4 @@
-"""How often does `monge evaluate` call equal metrics different, and how often does it see a real
-difference?
+"""Simulate how often `monge evaluate` calls equal metrics different, and sees a real difference.
 
     python benchmarks/claims.py            # simulates, and keeps the result in results/claims/claims.json
     python tools/make_measured_pages.py    # docs/results/claims.md from the kept result
@@ -34,9 +33,7 @@ METRICS, RUNS, ALPHA, EFFECT = (2, 3, 5, 10, 20), 2000, 0.05, 0.25
 
 @dataclass(frozen=True)
 class Setting:
-    """A kind of data: the statistic and test, judged outputs per source item, and how the items are
-    resampled.
-    """
+    """A kind of data: statistic, test, outputs per source item, and what is resampled."""
 
     name: str
     statistic: str = "pearson"

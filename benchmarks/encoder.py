@@ -1,5 +1,4 @@
-"""Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix
-products.
+"""Measure encoder throughput on CPU against bert-score's padded loop and bare matrix products.
 
     python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2] [--json FILE]
 
@@ -38,7 +37,7 @@ ROWS = 2048
 
 
 def bert_score_loop(model, tokenizer, texts):
-    """The encoding half of ``bert_score.utils.bert_cos_score_idf``."""
+    """Encode texts as ``bert_score.utils.bert_cos_score_idf`` does."""
     from bert_score.utils import get_bert_embedding
 
     idf = defaultdict(lambda: 1.0, {tokenizer.sep_token_id: 0.0, tokenizer.cls_token_id: 0.0})
@@ -53,7 +52,7 @@ def bert_score_loop(model, tokenizer, texts):
 
 
 def packed_loop(encoder, tokenizer, texts, budget):
-    """Vectors of each text from batches of at most ``budget`` tokens."""
+    """Return vectors of each text from batches of at most ``budget`` tokens."""
     ids = tokenizer(texts, truncation=True)["input_ids"]
     vectors, batch, filled = {}, [], 0
     for text in sorted(range(len(texts)), key=lambda text: len(ids[text])):
@@ -66,6 +65,7 @@ def packed_loop(encoder, tokenizer, texts, budget):
 
 
 def encode_batch(encoder, texts, ids, batch):
+    """Return the vectors of the texts of a batch."""
     (states,) = encoder.hidden([ids[text] for text in batch], [LAYER])
     parts = states.split([len(ids[text]) for text in batch])
     return {texts[text]: part for text, part in zip(batch, parts, strict=True)}

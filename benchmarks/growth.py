@@ -1,4 +1,4 @@
-"""Time and peak memory as a corpus grows: a tiny encoder, so that the pipeline is what is measured.
+"""Measure time and peak memory as a corpus grows, with a tiny encoder to measure the pipeline.
 
     python benchmarks/growth.py [--pairs 1000 10000 100000] [--distinct 100000] [--json FILE]
 

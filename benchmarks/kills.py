@@ -1,12 +1,11 @@
-"""Random kills over a run on Ray: a worker, a node or the driver gets SIGKILL; the bytes must stay
-the same.
+"""Kill workers, nodes or the driver of a run on Ray at random; its output must stay the same.
 
     python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json results/scale/kills.json [--more]]
 
-Three nodes of one processor on this machine. A killed driver is begun again; Ray replaces workers,
-a lost node is added again. Printed for every kill: what, whether the parts equal those of an
-undisturbed run, and how many blocks were computed again: every block that a worker begins to
-compute is noted, those in flight too (at most one a worker).
+Three nodes of one processor run on this machine. A killed driver is started again; Ray replaces
+workers, and a lost node is added again. Printed per kill: what was killed, whether the parts equal
+those of an undisturbed run, and how many blocks were computed again. Every block that a worker
+begins is noted, also those that were not finished (at most one per worker).
 """
 
 from __future__ import annotations

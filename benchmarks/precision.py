@@ -1,5 +1,4 @@
-"""What a faster precision costs: changes of segment scores, and of agreement with people, on WMT17
-into English.
+"""Measure what faster precisions change: segment scores and agreement with people on WMT17.
 
     python benchmarks/precision.py [--data DIR] [--metrics NAME …] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""`make bench`: us against the peers on the same texts, model and threads, in one run.
+"""Compare monge with other libraries on the same texts, model and threads: `make bench`.
 
     python benchmarks/run.py [--data DIR] [--pairs 1500] [--repeat 5] [--threads 2] [--only NAME …] [--json FILE]
 
@@ -491,10 +491,6 @@ def main() -> None:
         else []
     )
     print("\n" + "\n".join(ratio.row() for ratio in ratios))
-    print(
-        "\n| what | median | range | bar | met |\n|---|---:|---:|---|---|\n"
-        + "\n".join(ratio.markdown() for ratio in ratios)
-    )
     if options.json:
         facts = {"pairs": len(segments), "threads": options.threads, "rounds": options.repeat}
         table = {**facts, "ratios": [asdict(ratio) for ratio in ratios], "growth": curve}

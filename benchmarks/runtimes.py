@@ -1,4 +1,4 @@
-"""Other runtimes for the encoder: is one of them worth its weight?
+"""Compare our encoder with other runtimes: torch.compile, ONNX Runtime, OpenVINO.
 
     python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--threads 2] [--json FILE]
 
@@ -39,7 +39,7 @@ LAYER, BUDGET = 6, 2048
 
 
 class Hidden(torch.nn.Module):
-    """The last layer of a model, by position of its inputs."""
+    """A model whose output is its last layer, with inputs by position."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The engine Ray against the plain command on this machine, by stage, and what that projects to.
+"""Compare the Ray engine with the plain command on this machine, stage by stage.
 
     python benchmarks/scale.py [--only tiny embedded driver wmt17 ...] [--json results/scale/scale.json]
     python tools/make_measured_pages.py    # the tables of docs/scale.md from the kept JSON

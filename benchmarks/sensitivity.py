@@ -1,4 +1,4 @@
-"""The cost of a sensitivity study beside that of scoring the same texts once with one metric.
+"""Compare the cost of a sensitivity study with that of scoring the same texts once.
 
     python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--metric moverscore] [--json FILE]
 

@@ -1,5 +1,4 @@
-"""The service under load, against `monge score` on the same distinct texts; one run, everything
-warmed.
+"""Measure the service under load, against `monge score` on the same distinct texts.
 
     python benchmarks/serve.py --data DIR                         # throughput, sharing on and off, overload
     python benchmarks/serve.py --data DIR --soak 10               # and ten minutes of a hundred clients
@@ -43,7 +42,7 @@ MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
 
 class Server:
-    """A `monge serve` of its own."""
+    """A `monge serve` process."""
 
     def __init__(self, *arguments: str) -> None:
         command = [*MONGE, "serve", "--port", "0", "-m", "twmd", *arguments]
@@ -60,24 +59,27 @@ class Server:
         )  # its log must not fill a pipe
 
     def memory(self) -> int:
+        """Return the resident memory of the process in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(
             next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
         )
 
     def stop(self) -> None:
+        """Stop the process and wait for its end."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
 
 
 class Client:
-    """One connection; it says the status, the seconds and the score of each pair."""
+    """A connection that asks for one pair at a time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, body: bytes) -> tuple[int, float, bytes]:
+        """Send a body; return status, seconds and the answer."""
         started = time.perf_counter()
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
@@ -93,7 +95,7 @@ class Client:
 
 
 class Load:
-    """What some clients saw."""
+    """The statuses, times and wrong scores that clients saw."""
 
     def __init__(self) -> None:
         self.statuses: Counter[int] = Counter()
@@ -102,6 +104,7 @@ class Load:
         self.elapsed = 0.0
 
     def summarise(self) -> dict[str, Any]:
+        """Return pairs per second, percentiles of the times, and counts of statuses."""
         cuts = quantiles(self.seconds, n=100) if len(self.seconds) > 1 else [0.0] * 99
         return {
             "pairs_per_second": len(self.seconds) / self.elapsed,
@@ -195,9 +198,7 @@ def compare_batch_sizes(metric: Any, rows: list[Any]) -> float:
 
 
 class Bodies:
-    """Requests of one pair each, without end and none twice: from the second round on the texts are
-    numbered.
-    """
+    """Requests of one pair each; from the second round on, texts are numbered to differ."""
 
     def __init__(self, rows: list[Any]) -> None:
         self._rows, self._round = rows, 0

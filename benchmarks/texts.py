@@ -1,4 +1,4 @@
-"""The texts that every benchmark runs on."""
+"""The texts that benchmarks run on."""
 
 from __future__ import annotations
 

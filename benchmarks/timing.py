@@ -1,4 +1,4 @@
-"""How contestants are timed: warmed, interleaved, repeated; ratios are taken within a round."""
+"""Time contestants: warmed, interleaved, repeated; ratios are taken within a round."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """A measured ratio: median, smallest and largest over rounds, what was divided, and the bar it
-    has to take.
+    """A measured ratio: median, lowest and highest of the rounds, and the bar it has to reach.
 
     By default peer time / our time, so more is better; with `at_most` our time / peer time, so less
-    is.
+    is better. `ours` and `peer` are the median times.
     """
 
     what: str
@@ -46,17 +45,6 @@ class Ratio:
         return (
             f"{self.what:<56} {self.median:7.2f}  [{self.low:.2f}, {self.high:.2f}]"
             f"  {self.ours:9.4g} against {self.peer:9.4g} {self.unit}{goal}"
-        )
-
-    def markdown(self) -> str:
-        """Return a row of the page's table."""
-        goal = (
-            "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {self.bar:g}"
-        )
-        verdict = "" if self.met is None else "yes" if self.met else "**no**"
-        return (
-            f"| {self.what} | {self.median:.2f} | {self.low:.2f} … {self.high:.2f} | {goal} | "
-            f"{verdict} |"
         )
 
 

@@ -1,12 +1,13 @@
 """Write src/monge/recommendation/kept/*.json: agreement with people and cost of every metric.
 
-    MONGE_DATA=DIR make recommend          # what is missing, then the page; what is kept is not run again
+    MONGE_DATA=DIR make recommend          # evaluate what has no kept result, then the page
     python tools/make_recommend.py agreement --data DIR [--cache DIR] [--again KEY …]
-    python tools/make_recommend.py cost --data DIR [--pairs N] [--again]   # seconds of the processor, and memory
-    python tools/make_recommend.py page                          # no runs: docs/recommend.md and its pictures
+    python tools/make_recommend.py cost --data DIR [--pairs N] [--again]
+    python tools/make_recommend.py page       # no runs: docs/recommend.md and its picture
 
-`monge recommend` answers from these files. Agreement comes from `monge.evaluation.evaluate`, cost from one process per metric that scores the
-same pairs with one thread.
+`monge recommend` answers from these files. Agreement comes from `monge.evaluation.evaluate`; cost
+(processor seconds and memory) from one process per metric that scores the same pairs with one
+thread.
 """
 
 from __future__ import annotations
@@ -235,7 +236,6 @@ def evaluate_missing(options: argparse.Namespace) -> None:
 
 
 # --- cost
-# ------------------------------------------------------------------------------------------------------------
 
 WORKLOADS = (
     ("sentences", ENGLISH, "wmt17", "*-en", 1.0),
@@ -376,7 +376,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--only", nargs="*", help="agreement: keys to run, all by default")
     parser.add_argument(
-        "--tiers", type=int, help="agreement: only so many of the five tiers, cheap ones first"
+        "--tiers", type=int, help="agreement: run this many of the five tiers, cheap ones first"
     )
     parser.add_argument(
         "--pairs",
@@ -385,7 +385,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="cost: pairs of sentences; a tenth as many documents",
     )
     parser.add_argument(
-        "--runs", type=int, default=3, help="cost: processes a metric, of which the best counts"
+        "--runs", type=int, default=3, help="cost: processes per metric, of which the best counts"
     )
     options = parser.parse_args(arguments)
     options.again = options.again if options.step == "agreement" else options.again is not None

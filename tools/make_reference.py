@@ -55,8 +55,7 @@ def make_commands_page() -> str:
         GENERATED_NOTE,
         "`monge VERB --help` shows the same in a terminal, with examples. Results go to standard "
         "output, "
-        "everything else to "
-        "standard error.\n",
+        "everything else to standard error.\n",
         make_table(
             ("verb", "what it does"),
             [(f"[`{verb}`](#monge-{verb})", summary) for verb, summary in VERBS.items()],
@@ -162,9 +161,7 @@ def make_settings_page() -> str:
         "of a metric; "
         "`--set AXIS=CHOICE` and `--set AXIS.FIELD=VALUE` change them for all metrics of a run, "
         "`-m 'NAME[axis.field=value]'` for one. What cannot go together is refused with the "
-        "reason, and all of "
-        "it is in "
-        "the [signature](signature.md).\n",
+        "reason, and all of it is in the [signature](signature.md).\n",
     ]
     for axis, choices in AXES.items():
         parts.append(f"\n## {axis}\n")
@@ -240,9 +237,7 @@ def make_datasets_page() -> str:
                 "data do not "
                 "come with monge: "
                 "`monge data NAME DIR` says which published files are wanted and which are there. "
-                "Judgements of "
-                "your own: "
-                "`table` ([tutorial](../tutorials/own-judgements.md)).\n",
+                "Judgements of your own: `table` ([tutorial](../tutorials/own-judgements.md)).\n",
                 make_table(
                     (
                         "name",
@@ -330,8 +325,7 @@ def make_json_page() -> str:
         "stands for the "
         "items of a "
         "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` "
-        "the same as a "
-        "table.\n",
+        "the same as a table.\n",
     ]
     for verb, (options, arguments) in JSON_RUNS.items():
         output = json.loads(capture_output(arguments))
@@ -448,8 +442,7 @@ def make_signature_page() -> str:
                 "what differs "
                 "from the metric's "
                 "row, with a digest of the whole; both replay (`monge score … --signature 'SIG'`; "
-                "other weights "
-                "or statistics are "
+                "other weights or statistics are "
                 "refused, exit 3), both can be compared (`monge signature diff A B`).\n",
                 f"```\n{short}\n```\n",
                 "The fields of the long form, of `moverscore` on the bundled example:\n",

@@ -124,7 +124,7 @@ def mark_value(value: float, metric: str, standing: Mapping[str, Any], group: st
 
 
 def name_tests(standing: Mapping[str, Any]) -> str:
-    """Say which test made the marks."""
+    """Return a sentence that names the tests behind the marks."""
     used = standing.get("tests")
     if not used or len(standing["metrics"]) == 1:
         return ""

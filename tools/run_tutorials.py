@@ -40,7 +40,7 @@ ELLIPSIS, WIDTH = "…", "100"
 
 @dataclass(frozen=True)
 class Step:
-    """Something typed, as the page has it line by line, and what the page says is printed."""
+    """A command or statement as the page shows it, and the output that the page shows."""
 
     typed: tuple[str, ...]
     expected: tuple[str, ...]

@@ -43,9 +43,7 @@ FAST_TESTS = (
     "tests/compat/test_moverscore.py",
     "tests/compat/test_mt_metrics_eval.py",
 )
-"""Formulas, specs, statistics, cutting, kernels, tiny models, the embedded model, two peers: some
-two minutes.
-"""
+"""Tests of formulas, presets, statistics, units, models and two peers: about two minutes."""
 EXTRAS, TOOLS = (
     "embedded,multilingual,lexical,parquet,plots",
     ("pytest>=8.3", "hypothesis>=6.110", "pyemd>=1.1"),
@@ -65,9 +63,7 @@ chooses.
 
 @dataclass(frozen=True)
 class Row:
-    """An environment: its name, the packages that differ, the Python that runs it (this one where
-    empty).
-    """
+    """An environment to try: its name, its packages, and its Python (empty: this one)."""
 
     name: str
     packages: tuple[str, ...] = ()
@@ -76,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was installed, what the tests said, and whether that is well."""
+    """What was installed, the last line of the tests, and whether they passed."""
 
     installed: str
     message: str
@@ -131,9 +127,7 @@ def list_installs(python: str, packages: tuple[str, ...]) -> list[str]:
 
 @dataclass(frozen=True)
 class Environment:
-    """What runs the tests of a row: a Python, what is searched first, and what differs, for the
-    table.
-    """
+    """What runs the tests of a row: a Python, extra search paths, and what differs."""
 
     python: str
     path: tuple[str, ...]
@@ -141,7 +135,7 @@ class Environment:
 
 
 class NotRunError(Exception):
-    """Why a row is not run here."""
+    """The reason why a row is not run."""
 
 
 def run_tests(environment: Environment) -> Outcome:
@@ -272,7 +266,7 @@ def try_row(row: Row, folder: Path, *, cuda: bool, build: bool) -> Outcome:
 
 
 def write_row(row: Row, line: str) -> None:
-    """Put a line into the table, read anew: another process may have run other rows."""
+    """Put a line into the table; read it anew, as another process may run other rows."""
     old_lines = TABLE.read_text("utf-8").splitlines() if TABLE.is_file() else []
     lines = {
         text.split(" | ")[0].strip("| "): text for text in old_lines if text.startswith("| ")

@@ -31,27 +31,27 @@ metric_list:
 
 
 def lines(name: str) -> list[str]:
-    """The lines of an example file."""
+    """Return the lines of an example file."""
     return (EXAMPLE / name).read_text("utf-8").splitlines()
 
 
 class Answers(LM):
-    """A model that knows the translation of every source by heart."""
+    """A model that returns a stored translation of every source."""
 
     def __init__(self, translations: dict[str, str]) -> None:
         super().__init__()
         self.translations = translations
 
     def generate_until(self, requests: list) -> list[str]:
-        """The translation of every source."""
+        """Return the translation of every source."""
         return [self.translations[request.args[0]] for request in requests]
 
     def loglikelihood(self, requests: list) -> list:
-        """Not asked by this task."""
+        """Raise: this task does not need it."""
         raise NotImplementedError
 
     def loglikelihood_rolling(self, requests: list) -> list:
-        """Not asked by this task."""
+        """Raise: this task does not need it."""
         raise NotImplementedError
 
 

@@ -32,9 +32,7 @@ EXAMPLE_PAIRS = 36
 
 @dataclass(frozen=True)
 class Script:
-    """A script of a peer: what is replaced in it, and what is replaced so that the peer's own side
-    runs here.
-    """
+    """A script of another library, with its replacements on our side and on its own."""
 
     changes: tuple[tuple[str, str], ...]
     before: tuple[tuple[str, str], ...] = ()

@@ -88,8 +88,7 @@ def make_metrics_page() -> str:
                 "is the literal "
                 "equations; the other "
                 "profiles are what the authors' public code computes, warts included. Which one to "
-                "take: "
-                "[Which metric?](../recommend.md)\n",
+                "take: [Which metric?](../recommend.md)\n",
                 make_table(
                     ("metric", "what it is", "better", "range", "profiles", "published in"), rows
                 ),
