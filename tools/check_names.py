@@ -1,9 +1,10 @@
-"""Check names and sizes: vague variables, class names that exist twice, functions that are too long.
+"""Check names and sizes: vague variables, repeated class names, functions that are too long.
 
     python tools/check_names.py            # part of `make lint`
 
-A variable is named after what it holds; the words in VAGUE leave the noun out. Variables are checked
-in src/monge, tools, benchmarks and examples; class names and the length of functions in src/monge.
+A variable is named after what it holds; the words in VAGUE leave the noun out. Variables are
+checked in src/monge, tools, benchmarks and examples; class names and the length of functions in
+src/monge.
 """
 
 from __future__ import annotations
@@ -157,7 +158,7 @@ tuning/tuning.py:_card
 types/explanation.py:Explanation.to_dict
 """
 LONG_ALLOWED = frozenset(LONG_FUNCTIONS.split())
-"""Functions that are still longer, as `FILE.py:CLASS.NAME`; take a line out when you shorten one."""
+"""Functions that are still longer, as `FILE.py:CLASS.NAME`; delete a line when you shorten one."""
 
 
 def find_vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:

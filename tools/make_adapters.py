@@ -1,10 +1,10 @@
 """Train adapters into build/adapters and src/monge/encoders/adapters, and make docs/tuning.md.
 
     MONGE_DATA=DIR MONGE_MODELS=DIR make adapters        # train and measure whatever is missing
-    python tools/make_adapters.py train [NAME …]         # the adapters of RECIPES, into build/adapters
+    python tools/make_adapters.py train [NAME …]         # those of RECIPES, into build/adapters
     python tools/make_adapters.py measure [KEY …]        # figures and cards, into results/tuning
     python tools/make_adapters.py ship                   # move the shipped ones into the package
-    python tools/make_adapters.py page                   # no runs: docs/tuning.md from results/tuning
+    python tools/make_adapters.py page                   # no runs: the page from results/tuning
 
 build/adapters is not under version control; the card of each adapter that a figure is of is kept in
 results/tuning/adapters. Reported adapters learned from WMT15 and WMT16 only and were chosen on a

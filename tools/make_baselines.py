@@ -30,9 +30,23 @@ from monge.scoring.baseline import LONGEST, at_every_layer, fit_baselines
 TABLE = Path(baselines.__file__).with_name(baselines.OWN)
 SEED, MAX_PAIRS = 12345, 1000
 METRICS = (
-    "bertscore", "bertscore@release", "twmd", "twmd@release", "twmd@paper", "trwmd", "trwmd@release", "trwmd@paper",
-    "sbert", "wordset-cka", "f-alpha", "yisi-1", "yisi-1@release", "moverscore", "moverscore-2", "wms",
-)  # fmt: skip
+    "bertscore",
+    "bertscore@release",
+    "twmd",
+    "twmd@release",
+    "twmd@paper",
+    "trwmd",
+    "trwmd@release",
+    "trwmd@paper",
+    "sbert",
+    "wordset-cka",
+    "f-alpha",
+    "yisi-1",
+    "yisi-1@release",
+    "moverscore",
+    "moverscore-2",
+    "wms",
+)
 METRICS_OF_OTHER_LANGUAGES = ("bertscore", "bertscore@release", "twmd", "trwmd", "sbert")
 """The metrics that are fitted for other languages than English."""
 _NEWS = "wmt{}-seg-da/wmt{}-daseg/DAseg.newstest20{}.reference.{}"
@@ -52,7 +66,7 @@ HEAD = f"""\
 # (make baselines), seed {SEED}, at most {MAX_PAIRS} pairs a language of texts of fewer than {LONGEST} words, no idf.
 # Texts: references of the WMT15 and WMT16 segment-level judgements (en, ru) and of WMT17's news test (others), which
 # the organisers released for research; only these means are kept. File, number of texts, sha256:
-"""
+"""  # noqa: E501
 COLUMNS = "language\tmodel\tweights\tmetric\tlayers\tpairs\tparts …\n"
 
 

@@ -1,8 +1,8 @@
 """Make the table of docs/families.md: metrics without references, on data that people judged.
 
-    MONGE_DATA=DIR MONGE_MODELS=DIR make families          # or, with a choice of model and of what is run again:
+    MONGE_DATA=DIR MONGE_MODELS=DIR make families
     python tools/make_families.py --data DIR --models DIR [--model NAME] [--cache DIR] [--again]
-    python tools/make_families.py --page                    # no runs: the page from the kept results
+    python tools/make_families.py --page       # no runs: the page from the kept results
 
 Every figure comes from `monge.evaluation.evaluate`, or for mapped vectors from `monge fit
 --parallel` and the same scoring, and is kept with its signature in results/families; published

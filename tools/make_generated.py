@@ -1,11 +1,11 @@
-"""Make every generated file that needs no data and no model run: `make generated`.
+"""Make every generated file of docs/, src/, README.md, mkdocs.yml that needs no data and no model.
 
-    python tools/make_generated.py            # write what changed
+    python tools/make_generated.py            # write what changed: `make generated`
     python tools/make_generated.py --check    # write nothing; exit 1 where a file is not up to date
     python tools/make_generated.py --model    # also the pages made by runs of the embedded model
 
-Files come from the code and from the kept results (results/, src/monge/recommendation/kept). The
-tool writes docs/, README.md, mkdocs.yml and src/monge/recommendation/kept/adapters.json.
+Files come from the code and from the kept results (results/, src/monge/recommendation/kept). In
+src/ one file is written: src/monge/recommendation/kept/adapters.json.
 """
 
 from __future__ import annotations

@@ -354,7 +354,7 @@ CLAIMS_INTRODUCTION = """# How often equal metrics are called different
 every two metrics are compared, two-sided, and p-values are corrected over all pairs: by the distribution of the
 largest difference (max-T) for the bootstrap, by Holm for Williams' test and PERM-BOTH. Source items are resampled
 with all their outputs. This page simulates metrics whose true quality is known (`python benchmarks/claims.py`).
-"""
+"""  # noqa: E501
 CLAIMS_TABLES = {
     "false": "Share of runs with any false claim at level .05, all metrics being equally good:",
     "power": "One metric is better (r .75 where the others have .66): the share of the others that "

@@ -44,9 +44,20 @@ LEXICAL_ANY_LANGUAGE = ("sentbleu", "chrf", "chrf++", "ter")
 """Lexical metrics for any language; the others keep English letters only, or stem English."""
 FIRST = ("twmd", "bertscore", "sbert", "moverscore")
 VECTORS = (
-    "twmd-b", "trwmd", "trwmd-b", "wordset-cka", "yisi-1", "f-alpha", "rwmd", "smd", "hmd", "moverscore-2",
-    "emd", "wmd", "wms",
-)  # fmt: skip
+    "twmd-b",
+    "trwmd",
+    "trwmd-b",
+    "wordset-cka",
+    "yisi-1",
+    "f-alpha",
+    "rwmd",
+    "smd",
+    "hmd",
+    "moverscore-2",
+    "emd",
+    "wmd",
+    "wms",
+)
 SLOW = ("meteor", "lazy-emd", "sms", "s+wms", "wmdo")
 SLOWEST = ("ter", "baryscore")
 SOURCES = ("sbert", "bertscore", "twmd", "xmoverscore", "yisi-2", "sentsim", "sentsim-wmd")
@@ -147,9 +158,15 @@ def list_judgements() -> Iterator[Judgements]:
         )
     for lang in ("de", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh"):
         yield Judgements(
-            f"stsb-{lang}", f"STS benchmark, {lang}", "similarity", "stsb", lang, sample=300,
-            switches={"languages": lang}, model=MULTILINGUAL,
-        )  # fmt: skip
+            f"stsb-{lang}",
+            f"STS benchmark, {lang}",
+            "similarity",
+            "stsb",
+            lang,
+            sample=300,
+            switches={"languages": lang},
+            model=MULTILINGUAL,
+        )
     topics = tuple(f"D08{number:02d}" for number in range(1, 49, 6))
     yield Judgements("tac08", "TAC 2008", "summaries", "tac08", texts="documents", pairs=topics)
     yield Judgements("summeval", "SummEval", "summaries", "summeval", texts="documents", sample=20)
@@ -259,7 +276,9 @@ def run(n):
     metric.score(hypotheses[:n], **sides)
     return time.process_time() - start
 run(max(len(hypotheses) // 10, 8))
-print(json.dumps({"seconds": run(None), "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+seconds = run(None)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"seconds": seconds, "peak": peak}))
 """
 
 
@@ -401,11 +420,11 @@ HEAD = """# Which metric?
 
 <!-- made by tools/make_recommend.py from src/monge/recommendation/kept: `make recommend` -->
 
-`monge recommend` answers from what is below: every metric of this package against human judgements, with the
-packaged models, and what it costs. A metric is recommended where its mean agreement over the data sets of a task is
-highest; a cheaper one where no data set tells it from the best; a [tuned model](tuning.md) where it is surely above all
-of them on judgements that they share; nothing where even the best hardly agrees with people. Nothing beats trying on
-judgements of your own: [monge evaluate table](tutorials/own-judgements.md).
+`monge recommend` answers from the figures below: how well every metric of this package agrees with human judgements, with the
+packaged models, and what it costs. For each task it recommends the metric whose mean agreement over the data sets is highest.
+It recommends a cheaper metric if that is significantly worse on none of them, a [tuned model](tuning.md) if that is
+significantly better on the judgements that both were measured on, and nothing if even the best metric hardly agrees with people.
+Your own judgements are the best test: [monge evaluate table](tutorials/own-judgements.md).
 
 ```
 monge recommend                                       # the table below
@@ -413,13 +432,13 @@ monge recommend --task summaries --budget 20s         # every metric that takes 
 monge recommend --task translation --lang de -f json  # with intervals and signatures
 ```
 
-"""
+"""  # noqa: E501
 BETWEEN = """
-![Agreement against seconds for 1,000 pairs, with the front that nothing beats](recommend/agreement-and-cost.svg)
+![Agreement against seconds for 1,000 pairs; the line joins metrics that no other beats in both](recommend/agreement-and-cost.svg)
 
-Seconds are processor seconds of one thread, with the model loaded and each metric alone. Metrics of one run share the
-encoding, so a second one costs little. Where several metrics are tied, take the one that your readers know.
-"""
+Seconds are processor seconds of one thread, with the model loaded and each metric run alone. Metrics of one run share the
+encoding, so a second metric costs little. If several metrics are tied, use the one that your readers know.
+"""  # noqa: E501
 
 
 def make_page() -> str:
@@ -428,7 +447,8 @@ def make_page() -> str:
     parts = [HEAD, sheets_markdown(recommendations.sheets()), BETWEEN]
     for recommendation in recommendations.every:
         parts += [
-            f"\n## {recommendation.task}\n\n{TASKS[recommendation.task].capitalize()}. {' '.join(recommendation.advice())}\n\n"
+            f"\n## {recommendation.task}\n\n{TASKS[recommendation.task].capitalize()}. "
+            f"{' '.join(recommendation.advice())}\n\n"
         ]
         (sheet,) = recommendation.sheets()
         parts.append(

@@ -1,7 +1,7 @@
 """Make the reference pages from the code: verbs, settings, JSON, signature, metrics, endpoints.
 
-    python tools/make_reference.py            # docs/reference/*.md, docs/metrics/*.md, docs/serve.md
-    python tools/make_reference.py pictures   # docs/metrics/*.svg and docs/home.svg
+    python tools/make_reference.py           # docs/reference/*.md, docs/metrics/*.md, docs/serve.md
+    python tools/make_reference.py pictures  # docs/metrics/*.svg and docs/home.svg
 
 The pictures show the same pair explained by every metric that can explain one. JSON and signature
 come from runs of the embedded model on the bundled example.
@@ -342,7 +342,8 @@ def capture_output(arguments: list[str]) -> str:
     with TemporaryDirectory() as folder:
         lines = {path.stem: path.read_text("utf-8").splitlines() for path in EXAMPLE.glob("*.txt")}
         rows = [
-            f"{lines[f'system-{system}'][k]}\t{lines['reference'][k]}\t{k % 5 + (system == 'a')}\t{system}\t{k + 1}"
+            f"{lines[f'system-{system}'][k]}\t{lines['reference'][k]}\t"
+            f"{k % 5 + (system == 'a')}\t{system}\t{k + 1}"
             for system in "ab"
             for k in range(12)
         ]

@@ -2,7 +2,7 @@
 
     MONGE_DATA=DIR MONGE_MODELS=DIR make reproduction      # or, with a choice of what is run again:
     python tools/make_reproduction.py --data DIR --models DIR [--cache DIR] [--again TABLE …]
-    python tools/make_reproduction.py --page                # no runs: the page from the kept results
+    python tools/make_reproduction.py --page            # no runs: the page from the kept results
 
 A run is `monge reproduce TABLE … --format json`, kept in results/reproduction. Kept runs are not
 run again, so an interrupted run continues where it stopped. The pages show those results in
@@ -55,10 +55,10 @@ RUNS = (
 HEAD = """# The papers' tables beside ours
 
 Made by `make reproduction` (`tools/make_reproduction.py`): each block is what the command above it prints with
-`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. What the tables say is told
-in [what was found](findings.md). A figure is ours, in brackets the published one; margins have 95 %
-bootstrap intervals; a `?` marks a claim that its interval does not settle.
-"""
+`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. [What was found](findings.md)
+discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
+a claim that its interval leaves open.
+"""  # noqa: E501
 
 
 def result_path(line: str) -> Path:
@@ -110,7 +110,7 @@ SHORT_HEAD = """# Do the papers' results come out again?
 <!-- made by tools/make_reproduction.py from the kept runs: `make reproduction` -->
 
 `monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers'
-models is here, so values are not expected to agree; orders may. Of {claims} claims that the tables were printed
+models is here, so values are not expected to agree, but orders may be. Of {claims} claims that the tables were printed
 for, with models the papers never saw,
 **{holds} hold** beyond noise, {fails} fail beyond noise, and {open} are not settled by these data.
 
@@ -118,9 +118,9 @@ for, with models the papers never saw,
 
 What that means, table by table: [what was found](reproduction/findings.md). Every figure beside the published one:
 [the tables](reproduction/tables.md). A margin is the difference of the agreement of two rows; where a claim is that two
-are as good, a small one holds.
+are equally good, it holds if the margin is small.
 
-"""
+"""  # noqa: E501
 
 
 def list_claims() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -1,7 +1,7 @@
 """Make docs/sensitivity.md: run the studies of plan.toml, keep their results, write the pages.
 
     python tools/make_sensitivity.py --data DIR --models DIR [--cache DIR] [--only NAME …] [--again]
-    python tools/make_sensitivity.py --page                                  # no runs: the page from the kept results
+    python tools/make_sensitivity.py --page      # no runs: the page from the kept results
 
 A study that has a kept result is not run again (unless --again), so an interrupted run continues
 where it stopped. DIR holds one directory per data set, as the plan names them; the models are

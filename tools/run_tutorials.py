@@ -172,7 +172,8 @@ def run_page(page: Path, *, write: bool = False) -> list[str]:
             if not is_same_output(step.expected, printed):
                 expected, got = "\n".join(step.expected), "\n".join(printed)
                 faults.append(
-                    f"{page.name}: {step.command}\n--- the page shows\n{expected}\n--- printed\n{got}"
+                    f"{page.name}: {step.command}\n--- the page shows\n{expected}\n"
+                    f"--- printed\n{got}"
                 )
             lines += [
                 *step.typed,

@@ -33,15 +33,21 @@ _THEME = {
 _HEADER = {"header": ("#1864ab", "#12406e"), "on-header": ("#ffffff", "#ffffff")}
 _IMAGE = re.compile(r'<img (?P<rest>[^>]*src="(?P<source>[^":]+\.svg)"[^>]*)>')
 _ELEMENTS = [
-    ('<div class="md-search" data-md-component="search" role="dialog">',
-     '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">'),
-    ('<input class="md-toggle" data-md-toggle="search" type="checkbox" id="__search"',
-     '<input class="md-toggle" data-md-toggle="search" type="checkbox" aria-label="Search" '
-     'id="__search"'),
-    ('<input class="md-toggle" data-md-toggle="drawer" type="checkbox" id="__drawer"',
-     '<input class="md-toggle" data-md-toggle="drawer" type="checkbox" aria-label="Navigation" '
-     'id="__drawer"'),
-]  # fmt: skip
+    (
+        '<div class="md-search" data-md-component="search" role="dialog">',
+        '<div class="md-search" data-md-component="search" role="dialog" aria-label="Search">',
+    ),
+    (
+        '<input class="md-toggle" data-md-toggle="search" type="checkbox" id="__search"',
+        '<input class="md-toggle" data-md-toggle="search" type="checkbox" aria-label="Search" '
+        'id="__search"',
+    ),
+    (
+        '<input class="md-toggle" data-md-toggle="drawer" type="checkbox" id="__drawer"',
+        '<input class="md-toggle" data-md-toggle="drawer" type="checkbox" aria-label="Navigation" '
+        'id="__drawer"',
+    ),
+]
 """Elements of the theme without a name -> the same with one, for screen readers."""
 
 

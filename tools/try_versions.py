@@ -2,7 +2,7 @@
 
     make versions                          every row that can be had here
     python tools/try_versions.py --only transformers-lowest --only python-3.13
-    python tools/try_versions.py --folder DIR --build     environments alone, kept there; without --build they are used
+    python tools/try_versions.py --folder DIR --build     make the environments in DIR, run nothing
 
 A row of another library installs its packages, and what they need in other versions, into a
 directory that is searched first. A row of another Python makes an environment with an interpreter
@@ -52,13 +52,13 @@ TIMEOUT = 1200
 """Seconds after which the tests of a row are given up."""
 HEAD = """# Versions that were tried
 
-`make versions` builds each environment, runs the fast tests in it, and writes this page. "Lowest" is the bound that
-pyproject.toml gives. Every other package is as in the environment of the project, in rows of another Python as pip
-chooses.
+`make versions` builds each environment, runs the fast tests in it, and writes this page. "Lowest" is the lower
+bound of pyproject.toml. Every other package is as in the environment of the project; in rows of another Python, pip
+chooses it.
 
 | row | what differs | seen | on |
 |---|---|---|---|
-"""
+"""  # noqa: E501
 
 
 @dataclass(frozen=True)
@@ -300,7 +300,8 @@ def main() -> int:
                 row, (args.folder or Path(folder)) / row.name, cuda=args.cuda, build=args.build
             )
         all_passed = all_passed and outcome.passed
-        line = f"| {row.name} | {outcome.installed} | {outcome.message} | {datetime.now(UTC):%Y-%m-%d} |"
+        cells = (row.name, outcome.installed, outcome.message, f"{datetime.now(UTC):%Y-%m-%d}")
+        line = f"| {' | '.join(cells)} |"
         sys.stdout.write(f"{line} {time.perf_counter() - start:.0f} s\n")
         sys.stdout.flush()
         if not args.build:

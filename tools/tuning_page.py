@@ -144,8 +144,12 @@ def _show_change(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, st
 def make_curve_table(results: dict[str, Any]) -> str:
     """Return agreement by number of judgements: three draws, and the interval of the middle one."""
     lines = ["| judgements | r on WMT17 of three seeds | the middle one |", "|---:|---|---:|"]
-    for label, names in (("0", []), ("200", ["200-1", "200-2", "200-3"]), ("1,000", ["1000-1", "1000-2", "1000-3"]),
-                         ("5,360", ["mini-1", "mini-2", "mini-3"])):  # fmt: skip
+    for label, names in (
+        ("0", []),
+        ("200", ["200-1", "200-2", "200-3"]),
+        ("1,000", ["1000-1", "1000-2", "1000-3"]),
+        ("5,360", ["mini-1", "mini-2", "mini-3"]),
+    ):
         rows = [
             _before_and_after(results, f"wmt17/{name}", "pearson")[1]
             for name in names
@@ -182,7 +186,7 @@ TIERS = (
         f"{MPNET}+mt against the default",
     ),
 )
-"""By cost: label, name in the picture, blocks, adapter, before (0) or after (1), label of the speed."""
+"""By cost: label, name in the picture, blocks, adapter, before (0) or after (1), label of speed."""
 
 
 def make_speed_table(results: dict[str, Any], speed: dict[str, Any]) -> str:

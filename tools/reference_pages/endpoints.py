@@ -42,8 +42,16 @@ def list_endpoints() -> str:
 def _describe_endpoint(operation: Schema, schemas: Schema) -> Iterator[str]:
     """Yield the description, the table of parameters and the answers of an operation."""
     yield " ".join(str(operation.get("description") or operation["summary"]).split())
-    rows = [_describe_field(parameter["name"], parameter["schema"], parameter.get("required", False), schemas, parameter["in"])
-            for parameter in operation.get("parameters", ())]  # fmt: skip
+    rows = [
+        _describe_field(
+            parameter["name"],
+            parameter["schema"],
+            parameter.get("required", False),
+            schemas,
+            parameter["in"],
+        )
+        for parameter in operation.get("parameters", ())
+    ]
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         body = _resolve(content["schema"], schemas)
         required, place = body.get("required", ()), "form" if "form" in kind else "body"
@@ -83,8 +91,11 @@ def _describe_field(
         if "default" in schema
         else "none"
     )
-    limits = [f"{word} {schema[key]:,.0f}" for key, word in (("minimum", "at least"), ("maximum", "at most"))
-              if key in schema]  # fmt: skip
+    limits = [
+        f"{word} {schema[key]:,.0f}"
+        for key, word in (("minimum", "at least"), ("maximum", "at most"))
+        if key in schema
+    ]
     meaning = " ".join(str(schema.get("description", "")).split())
     text = " ".join(part for part in (meaning, f"({', '.join(limits)})" if limits else "") if part)
     return f"`{name}`", location, _name_type(schema, schemas), default, text

@@ -124,8 +124,8 @@ def make_metric_page(name: str) -> str:
         f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
     )
     parts.append(
-        f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; {score_range}, best "
-        f"{best}.\n"
+        f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; "
+        f"{score_range}, best {best}.\n"
     )
     profiles = [profile for profile in EVERY if profile.startswith(f"{name}@")]
     if profiles:

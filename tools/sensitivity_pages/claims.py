@@ -121,7 +121,10 @@ def _judge_more_sensitive(
             if group
             else ""
         )
-        text = f"{first} {show_percent(means[0])}, {second} {show_percent(means[1])} on average; larger in {count}"
+        text = (
+            f"{first} {show_percent(means[0])}, {second} {show_percent(means[1])} on average; "
+            f"larger in {count}"
+        )
         return Finding(mark, f"{text}: {details}" if details else text)
 
     return judge
@@ -176,7 +179,8 @@ def _judge_idf_helps(names: Sequence[str], *, stable: bool) -> Callable[..., Fin
             f"RD(off, each side) below 0 in {count}, mean {show_percent(average(both.values()))}; "
             f"with idf from the "
         )
-        text += f"references in {negative} of {len(references)}, mean {show_percent(average(references.values()))}"
+        text += f"references in {negative} of {len(references)}, "
+        text += f"mean {show_percent(average(references.values()))}"
         if stable:
             return Finding(mark, text)
         english = read_rds(studies, ENGLISH, "idf", MOVER, ("off", "original"))
@@ -190,7 +194,8 @@ def _judge_idf_helps(names: Sequence[str], *, stable: bool) -> Callable[..., Fin
             f"; into English {show_percent(100 * base, 0)} below 0. From "
             f"{show_percent(min(both.values()))} to "
         )
-        text += f"{show_percent(max(both.values()))}, into English {show_percent(min(english.values()))} to "
+        text += f"{show_percent(max(both.values()))}, "
+        text += f"into English {show_percent(min(english.values()))} to "
         text += show_percent(max(english.values()))
         return Finding(SEEN if share < base and spreads[0] > spreads[1] else NOT_SEEN, text)
 
@@ -309,7 +314,8 @@ def _judge_large_corpora(studies: Studies) -> Finding:
         groups = sum(large_level.values[g] > original_level.values[g] for g in effect.spreads)
         signs.append(versus.sign)
         parts.append(
-            f"{name}: {large_level.mean:.4f} against {original_level.mean:.4f} ({original_level.setting}; above it in {groups} "
+            f"{name}: {large_level.mean:.4f} against {original_level.mean:.4f} "
+            f"({original_level.setting}; above it in {groups} "
             f"of "
             f"{len(effect.spreads)} pairs) and {effect.default.mean:.4f} (references; difference "
             f"{versus.difference:+.4f} "
@@ -383,8 +389,10 @@ def _judge_system_level(studies: Studies) -> Finding:
                 [read_cvs(studies, [name], factor, m) for m in THREE] for name in (system, segment)
             )
             for group in dict.fromkeys(case[1] for cvs in high for case in cvs):
-                pair = [average(v for cvs in side for case, v in cvs.items() if case[1] == group)
-                        for side in (high, low)]  # fmt: skip
+                pair = [
+                    average(v for cvs in side for case, v in cvs.items() if case[1] == group)
+                    for side in (high, low)
+                ]
                 if pair[0] is not None and pair[1] is not None:
                     differences.append((pair[0], pair[1]))
         mark, count = judge_direction(
@@ -393,7 +401,8 @@ def _judge_system_level(studies: Studies) -> Finding:
         marks.append(mark)
         means = [average(difference[k] for difference in differences) for k in (0, 1)]
         text.append(
-            f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} (systems), smaller in "
+            f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} (systems), "
+            f"smaller in "
             f"{count}"
         )
     return Finding(_join_marks(marks), "; ".join(text))
@@ -442,9 +451,16 @@ def _judge_stopwords_matter_most(studies: Studies) -> Finding:
     for name in SEGMENTS:
         for metric in THREE:
             effect = find_effect(studies, name, "stopwords", metric)
-            contrasts = [
-                setting.versus[g] for setting in (effect.levels if effect else ()) if not setting.default for g in effect.spreads
-            ] if effect else []  # fmt: skip
+            contrasts = (
+                [
+                    setting.versus[g]
+                    for setting in (effect.levels if effect else ())
+                    if not setting.default
+                    for g in effect.spreads
+                ]
+                if effect
+                else []
+            )
             worse += sum(contrast.difference < 0 for contrast in contrasts)
             sure += sum(contrast.sign < 0 for contrast in contrasts)
             total += len(contrasts)
@@ -496,9 +512,11 @@ def _judge_aggregation(studies: Studies) -> Finding:
             heavier_groups, cases = crossing.heavier()
             verdicts.append(2 * heavier_groups > cases)
             text.append(
-                f"{name}, {crossing.metric}: preprocessing {show_percent(100 * rest, 1)}, aggregation "
+                f"{name}, {crossing.metric}: preprocessing {show_percent(100 * rest, 1)}, "
+                f"aggregation "
                 f"{show_percent(100 * share, 1)}, "
-                f"interactions {show_percent(100 * crossing.residual, 1)} of the variance, heavier in {heavier_groups} "
+                f"interactions {show_percent(100 * crossing.residual, 1)} of the variance, "
+                f"heavier in {heavier_groups} "
                 f"of {cases} groups"
             )
     return Finding(
@@ -509,44 +527,91 @@ def _judge_aggregation(studies: Studies) -> Finding:
 CLAIMS = (
     Claim("§5.1", "CV of stopwords mostly 2–4 % (MoverScore-1, segments)", _judge_stopwords_range),
     Claim("§5.1", "for Russian on WMT17 the CV of stopwords is above 10 %", _judge_russian),
-    Claim("§5.1", "MoverScore-2 is slightly more sensitive to stopwords than MoverScore-1",
-          _judge_more_sensitive("stopwords", MOVER2, MOVER, SEGMENTS)),
-    Claim("§5.1", "BERTScore is much more sensitive to stopwords than MoverScore-1 in English",
-          _judge_more_sensitive("stopwords", BERT, MOVER, ENGLISH)),
-    Claim("§5.1", "… and in Chinese", _judge_more_sensitive("stopwords", BERT, MOVER, OTHERS, "en-zh")),
-    Claim("A.7", "into English no list is best but in one case of 42 "
-        "(segments)", _judge_none_is_best(ENGLISH)),
-    Claim("A.7", "in other languages no list is best, but for Turkish and once for "
-        "Finnish", _judge_none_is_best(OTHERS)),
-    Claim("§5.2", "idf helps MoverScore-1 in English (all but one "
-        "pair)", _judge_idf_helps(ENGLISH, stable=True)),
+    Claim(
+        "§5.1",
+        "MoverScore-2 is slightly more sensitive to stopwords than MoverScore-1",
+        _judge_more_sensitive("stopwords", MOVER2, MOVER, SEGMENTS),
+    ),
+    Claim(
+        "§5.1",
+        "BERTScore is much more sensitive to stopwords than MoverScore-1 in English",
+        _judge_more_sensitive("stopwords", BERT, MOVER, ENGLISH),
+    ),
+    Claim(
+        "§5.1", "… and in Chinese", _judge_more_sensitive("stopwords", BERT, MOVER, OTHERS, "en-zh")
+    ),
+    Claim(
+        "A.7",
+        "into English no list is best but in one case of 42 (segments)",
+        _judge_none_is_best(ENGLISH),
+    ),
+    Claim(
+        "A.7",
+        "in other languages no list is best, but for Turkish and once for Finnish",
+        _judge_none_is_best(OTHERS),
+    ),
+    Claim(
+        "§5.2",
+        "idf helps MoverScore-1 in English (all but one pair)",
+        _judge_idf_helps(ENGLISH, stable=True),
+    ),
     Claim("§5.2, 5.4", "… less stably in other languages", _judge_idf_helps(OTHERS, stable=False)),
-    Claim("§5.2", "most |RD(off, original)| are below 5 "
-        "%", _judge_small_rd("idf", ("off", "original"), 5.0)),
+    Claim(
+        "§5.2",
+        "most |RD(off, original)| are below 5 %",
+        _judge_small_rd("idf", ("off", "original"), 5.0),
+    ),
     Claim("§5.2", "CV over idf corpora mostly below 1 %", _judge_idf_corpora),
-    Claim("§5.2", "BERTScore is less sensitive to the idf corpus than MoverScore-1",
-          _judge_more_sensitive("idf", MOVER, BERT, ENGLISH)),
+    Claim(
+        "§5.2",
+        "BERTScore is less sensitive to the idf corpus than MoverScore-1",
+        _judge_more_sensitive("idf", MOVER, BERT, ENGLISH),
+    ),
     Claim("§5.2", "… and than MoverScore-2", _judge_more_sensitive("idf", MOVER2, BERT, ENGLISH)),
-    Claim("§5.2", "the original corpus beats random ones for MoverScore-1 in English",
-          _judge_original_corpus(MOVER, equal=False)),
-    Claim("§5.2", "… and is as good as they are for "
-        "BERTScore", _judge_original_corpus(BERT, equal=True)),
+    Claim(
+        "§5.2",
+        "the original corpus beats random ones for MoverScore-1 in English",
+        _judge_original_corpus(MOVER, equal=False),
+    ),
+    Claim(
+        "§5.2",
+        "… and is as good as they are for BERTScore",
+        _judge_original_corpus(BERT, equal=True),
+    ),
     Claim("§5.2", "large corpora do not improve MoverScore-1", _judge_large_corpora),
-    Claim("§5.3", "most |RD(keep, drop)| of punctuation are below 1 %",
-          _judge_small_rd("punctuation", ("keep", "drop"), 1.0)),
+    Claim(
+        "§5.3",
+        "most |RD(keep, drop)| of punctuation are below 1 %",
+        _judge_small_rd("punctuation", ("keep", "drop"), 1.0),
+    ),
     Claim("§5.3", "… but above 3 % for Turkish", _judge_turkish_punctuation),
-    Claim("§5.3", "CV of subwords below 2 % for most languages, above 4 % for Turkish and "
-        "Russian", _judge_subwords),
-    Claim("§5.3", "the default (first subword, no punctuation) is best for English",
-          _judge_default_is_best(ENGLISH, claimed=True)),
-    Claim("§5.3", "… and rarely in other languages (2 of "
-        "16)", _judge_default_is_best(OTHERS, claimed=False)),
+    Claim(
+        "§5.3",
+        "CV of subwords below 2 % for most languages, above 4 % for Turkish and Russian",
+        _judge_subwords,
+    ),
+    Claim(
+        "§5.3",
+        "the default (first subword, no punctuation) is best for English",
+        _judge_default_is_best(ENGLISH, claimed=True),
+    ),
+    Claim(
+        "§5.3",
+        "… and rarely in other languages (2 of 16)",
+        _judge_default_is_best(OTHERS, claimed=False),
+    ),
     Claim("§5.4", "systems are less sensitive than segments", _judge_system_level),
     Claim("§5.4", "summaries are less sensitive than segments", _judge_summaries),
-    Claim("§5.4", "MoverScore-2 is more sensitive to the idf corpus than MoverScore-1",
-          _judge_more_sensitive("idf", MOVER2, MOVER, SEGMENTS)),
+    Claim(
+        "§5.4",
+        "MoverScore-2 is more sensitive to the idf corpus than MoverScore-1",
+        _judge_more_sensitive("idf", MOVER2, MOVER, SEGMENTS),
+    ),
     Claim("§5.4", "Turkish, Russian and German are often the extremes", _judge_outliers),
     Claim("§5.4", "stopwords matter most, and mostly for the worse", _judge_stopwords_matter_most),
-    Claim("§6", "preprocessing, not the alignment (greedy or transport), may be what "
-        "matters", _judge_aggregation),
-)  # fmt: skip
+    Claim(
+        "§6",
+        "preprocessing, not the alignment (greedy or transport), may be what matters",
+        _judge_aggregation,
+    ),
+)
