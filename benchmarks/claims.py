@@ -1,6 +1,6 @@
 """Simulate how often `monge evaluate` calls equal metrics different, and sees a real difference.
 
-    python benchmarks/claims.py            # simulates, and keeps the result in results/claims/claims.json
+    python benchmarks/claims.py            # simulate, and keep results/claims/claims.json
     python tools/make_measured_pages.py    # docs/results/claims.md from the kept result
     python benchmarks/claims.py --runs 50  # fewer runs, printed and not kept
 

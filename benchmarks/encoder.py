@@ -1,6 +1,6 @@
 """Measure encoder throughput on CPU against bert-score's padded loop and bare matrix products.
 
-    python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2] [--json FILE]
+    python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2]
 
 One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging
 Face model in fp32, batches of 64 sorted by words, padded), PackedEncoder in each precision
@@ -154,7 +154,8 @@ def print_medians(facts, rounds):
     middle = {key: statistics.median(figures[key] for figures in rounds) for key in rounds[0]}
     print(", ".join(f"{key} {value}" for key, value in facts.items() if "cosine" not in key))
     print(
-        f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}{'cosine mean':>13}{'min':>8}"
+        f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}"
+        f"{'cosine mean':>13}{'min':>8}"
     )
     print(f"{'bert-score':12}{middle['bert-score s']:8.2f}{1:8.2f}")
     for name in ("fp32", "bf16", "int8"):

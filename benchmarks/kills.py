@@ -1,6 +1,6 @@
 """Kill workers, nodes or the driver of a run on Ray at random; its output must stay the same.
 
-    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json results/scale/kills.json [--more]]
+    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--json results/scale/kills.json]
 
 Three nodes of one processor run on this machine. A killed driver is started again; Ray replaces
 workers, and a lost node is added again. Printed per kill: what was killed, whether the parts equal
@@ -164,9 +164,13 @@ def run_with_kill(folder: Path, nodes: object, kind: str, out: str, delay: float
     if code:
         sys.exit(f"a run that was begun again failed with {code}: {''.join(messages)[-2000:]}")
     parts = len(list((folder / out / "parts").iterdir()))
-    return {"kind": kind, "starts": starts, "blocks": parts, "done at the end of the first "
-        "start": finished_blocks,
-            "computed again": count_computed(folder / out) - parts}  # fmt: skip
+    return {
+        "kind": kind,
+        "starts": starts,
+        "blocks": parts,
+        "done at the end of the first start": finished_blocks,
+        "computed again": count_computed(folder / out) - parts,
+    }
 
 
 def main() -> None:

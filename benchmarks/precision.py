@@ -79,9 +79,15 @@ def main() -> None:
         }
         for precision in PRECISIONS:
             changes = np.abs(np.concatenate(scores_by_precision[precision][name]) - base)
-            row = {"metric": name, "precision": precision, "largest": float(changes.max()), "mean": float(changes.mean()),
-                   "largest_in_sd": float(changes.max() / base.std()), "pearson": agreement[precision],
-                   "pearson_change": agreement[precision] - agreement["fp32"]}  # fmt: skip
+            row = {
+                "metric": name,
+                "precision": precision,
+                "largest": float(changes.max()),
+                "mean": float(changes.mean()),
+                "largest_in_sd": float(changes.max() / base.std()),
+                "pearson": agreement[precision],
+                "pearson_change": agreement[precision] - agreement["fp32"],
+            }
             rows.append(row)
             print(
                 f"| `{name}` | {precision} | {row['largest']:.1e} | {row['mean']:.1e} | "

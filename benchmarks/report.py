@@ -1,7 +1,7 @@
 """Measure reports: their size, the time to make them and the time to open them in Chromium.
 
     MONGE_DATA=DIR python benchmarks/report.py make --keep DIR   # the reports: half an hour of CPU
-    python benchmarks/report.py open --keep DIR                  # on a quiet machine: results/report/report.json
+    python benchmarks/report.py open --keep DIR   # on a quiet machine
     python tools/make_measured_pages.py                          # the table of docs/report.md
 
 Texts are outputs of WMT17, German into English (11 systems, 3,004 segments). Further systems are
@@ -167,9 +167,14 @@ def measure_report(size: str, keep: Path, times: int) -> dict[str, Any]:
     facts |= json.loads(note.read_text("utf-8")) if note.is_file() else {}
     explained = int(match[1]) if match else facts["segments"]
     return {
-        **facts, "bytes": path.stat().st_size, "parts": count_bytes(source), "explained": explained, **medians,
-        "openings": times, "chromium": version,
-    }  # fmt: skip
+        **facts,
+        "bytes": path.stat().st_size,
+        "parts": count_bytes(source),
+        "explained": explained,
+        **medians,
+        "openings": times,
+        "chromium": version,
+    }
 
 
 def parse_sizes(text: str) -> Iterator[str]:

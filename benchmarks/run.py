@@ -1,6 +1,6 @@
 """Compare monge with other libraries on the same texts, model and threads: `make bench`.
 
-    python benchmarks/run.py [--data DIR] [--pairs 1500] [--repeat 5] [--threads 2] [--only NAME …] [--json FILE]
+    python benchmarks/run.py [--data DIR] [--pairs 1500] [--only NAME …] [--json FILE]
 
 DIR is a directory with the published WMT17 files (default: MONGE_DATA). Everything is warmed,
 contestants are interleaved, a ratio is taken within a round and its median and range over rounds
@@ -72,7 +72,8 @@ def compare_bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
         ]
         gaps[k] = np.abs(our_parts[:, k] - alone).max()
     print(
-        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), {len(distant)} "
+        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), "
+        f"{len(distant)} "
         f"pair(s) scored alone"
     )
     work = {f"ours {p}": (lambda m=m: m.score(hypotheses, references)) for p, m in metrics.items()}

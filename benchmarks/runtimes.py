@@ -1,6 +1,6 @@
 """Compare our encoder with other runtimes: torch.compile, ONNX Runtime, OpenVINO.
 
-    python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--threads 2] [--json FILE]
+    python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--json FILE]
 
 The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2. Ours are the packed
 forward passes; the others get length-sorted batches of at most 2,048 pieces, padded, for none of
@@ -207,7 +207,8 @@ def main() -> None:
             f"{options.repeat} rounds"
         )
         print(
-            f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}{'cosine mean':>13}{'least':>9}"
+            f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}"
+            f"{'cosine mean':>13}{'least':>9}"
         )
         for name, work in works.items():
             ratios = [a / b for a, b in zip(times["ours fp32"], times[name], strict=True)]

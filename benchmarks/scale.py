@@ -1,13 +1,13 @@
 """Compare the Ray engine with the plain command on this machine, stage by stage.
 
-    python benchmarks/scale.py [--only tiny embedded driver wmt17 ...] [--json results/scale/scale.json]
+    python benchmarks/scale.py [--only tiny embedded …] [--json results/scale/scale.json]
     python tools/make_measured_pages.py    # the tables of docs/scale.md from the kept JSON
 
-    tiny, embedded   two workers of one thread against the plain command, and what two plain commands need for half
-                     of the rows each at the same time: more than that no engine can give on this machine
+    tiny, embedded   two workers of one thread against the plain command, and against two plain
+                     commands at once on half of the rows each: the best that this machine can do
     more tiny, …     the same for more pairs, against one thread alone
     driver           the driver's memory at 10^5 and 10^6 pairs
-    wmt17            `monge evaluate wmt17` on Ray against the plain one: all groups, four metrics, equal JSON
+    wmt17            `monge evaluate wmt17` on Ray and without: four metrics, equal JSON
 
 Nothing else should run meanwhile. Every run is a process of its own; scores are compared, not only
 times.
@@ -61,10 +61,26 @@ def run_score(folder: Path, model: str, threads: int, *options: str) -> dict:
     """Run `monge score` in a folder; return seconds, peak memory and both outputs."""
     start = time.time()
     process = subprocess.Popen(
-        [sys.executable, "-m", "monge", "score", "-t", "h", "-r", "r", *METRICS, "--model", model, *options],
-        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [
+            sys.executable,
+            "-m",
+            "monge",
+            "score",
+            "-t",
+            "h",
+            "-r",
+            "r",
+            *METRICS,
+            "--model",
+            model,
+            *options,
+        ],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env={**os.environ, "OMP_NUM_THREADS": str(threads)},
-    )  # fmt: skip
+    )
     peak = [0.0]
 
     def watch() -> None:
@@ -191,9 +207,14 @@ def compare_workers(
         )
     is_equal = one_thread.pop("results") == ray.pop("results")
     figures = {
-        "what": name, "pairs": pairs, "distinct": distinct_count, "equal": is_equal, "one thread": one_thread, "two workers": ray,
+        "what": name,
+        "pairs": pairs,
+        "distinct": distinct_count,
+        "equal": is_equal,
+        "one thread": one_thread,
+        "two workers": ray,
         "against one thread": one_thread["seconds"] / ray["seconds"],
-    }  # fmt: skip
+    }
     if two_threads is not None:
         two_threads.pop("results")
         figures |= {
@@ -207,7 +228,8 @@ def compare_workers(
             print(f"  {label:<22} {figures[label]['seconds']:8.1f} s")
     if two_threads is not None:
         print(
-            f"  {'two halves at once':<22} {halves_seconds:8.1f} s: {one_thread['seconds'] / halves_seconds:.2f} x of one "
+            f"  {'two halves at once':<22} {halves_seconds:8.1f} s: "
+            f"{one_thread['seconds'] / halves_seconds:.2f} x of one "
             f"thread, at best"
         )
         print(f"  {figures['against two threads']:.2f} x of two threads (at least 0.9)")
@@ -232,17 +254,29 @@ def compare_studies() -> dict:
             os.environ["MONGE_DATA"],
             *STUDY,
         ]
-        run = subprocess.run([*call, "-f", "json", "-q", *engine_options], text=True, capture_output=True, check=False,
-                             env={**os.environ, "OMP_NUM_THREADS": "1"})  # fmt: skip
+        run = subprocess.run(
+            [*call, "-f", "json", "-q", *engine_options],
+            text=True,
+            capture_output=True,
+            check=False,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
         if run.returncode:
             sys.exit(f"monge evaluate failed with {run.returncode}: {run.stderr[-500:]}")
         seconds.append(time.time() - start)
         printed.append(run.stdout)
     rows = [
-        {"metric": plain_result["metric"], "groups": len(plain_result["groups"]), "mean": plain_result["mean"], "on Ray": ray_result["mean"],
-         "segments": sum(group["n"] for group in plain_result["groups"].values())}
-        for plain_result, ray_result in zip(*(json.loads(text)["results"] for text in printed), strict=True)
-    ]  # fmt: skip
+        {
+            "metric": plain_result["metric"],
+            "groups": len(plain_result["groups"]),
+            "mean": plain_result["mean"],
+            "on Ray": ray_result["mean"],
+            "segments": sum(group["n"] for group in plain_result["groups"].values()),
+        }
+        for plain_result, ray_result in zip(
+            *(json.loads(text)["results"] for text in printed), strict=True
+        )
+    ]
     figures = {"equal": printed[0] == printed[1], "rows": rows}
     for row in rows:
         print(f"wmt17: {row}")

@@ -1,6 +1,6 @@
 """Compare the cost of a sensitivity study with that of scoring the same texts once.
 
-    python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--metric moverscore] [--json FILE]
+    python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--json FILE]
 
 DIR holds the published files of WMT17. Both are the real commands in processes of their own,
 start-up, fits and bootstrap included: `monge sensitivity wmt17 --factor
@@ -103,11 +103,13 @@ def main() -> None:
     work = study_result["work"]
     print(f"{segments} segments of {options.pairs}; {distinct} distinct texts, pair by pair")
     print(
-        f"monge score -m {options.metric}: {score_times[0]:.1f} s ({score_times[1]:.1f} s of processor)"
+        f"monge score -m {options.metric}: {score_times[0]:.1f} s "
+        f"({score_times[1]:.1f} s of processor)"
     )
     settings = f"{len(METRICS)} metrics, {study_result['settings']} settings"
     print(
-        f"monge sensitivity, {settings}: {study_times[0]:.1f} s ({study_times[1]:.1f} s of processor)"
+        f"monge sensitivity, {settings}: {study_times[0]:.1f} s "
+        f"({study_times[1]:.1f} s of processor)"
     )
     print(
         f"encoded: {work['encoded']} texts, {work['pieces']} pieces: each "

@@ -1,7 +1,7 @@
 """Measure the service under load, against `monge score` on the same distinct texts.
 
-    python benchmarks/serve.py --data DIR                         # throughput, sharing on and off, overload
-    python benchmarks/serve.py --data DIR --soak 10               # and ten minutes of a hundred clients
+    python benchmarks/serve.py --data DIR              # throughput, sharing on and off, overload
+    python benchmarks/serve.py --data DIR --soak 10    # and ten minutes of a hundred clients
     python benchmarks/serve.py --data DIR --pairs 120 --json F    # a short form
 
 Every client sends one pair at a time over a connection it keeps. The clients run on the same cores
@@ -108,9 +108,12 @@ class Load:
         cuts = quantiles(self.seconds, n=100) if len(self.seconds) > 1 else [0.0] * 99
         return {
             "pairs_per_second": len(self.seconds) / self.elapsed,
-            "p50": cuts[49], "p95": cuts[94], "p99": cuts[98],
-            "statuses": dict(self.statuses), "wrong": self.wrong,
-        }  # fmt: skip
+            "p50": cuts[49],
+            "p95": cuts[94],
+            "p99": cuts[98],
+            "statuses": dict(self.statuses),
+            "wrong": self.wrong,
+        }
 
 
 async def run_clients(

@@ -1,13 +1,13 @@
 """Time every script of this directory before and after its import is changed.
 
-    python examples/peers/run.py --keep                          # all, three times, on the 36 pairs of the example
-    python examples/peers/run.py --data DIR --pairs 500 --keep   # on 500 pairs of WMT17 into English
+    python examples/peers/run.py --keep        # all, three times, on the 36 pairs of the example
+    python examples/peers/run.py --data DIR --pairs 500 --keep   # on 500 pairs of WMT17
     python examples/peers/run.py --only bert_score
 
 Times are kept in results/peers/times.json; tools/make_measured_pages.py shows them in
 docs/migration.md. Each script runs in a process of its own, imports included; a process of 36 pairs
-is mostly imports. A peer that cannot be run here is named with the reason: MoverScore's package does not import, and evaluate fetches its module from
-the hub (EVALUATE_MODULE names a copy of it).
+is mostly imports. A peer that cannot be run here is named with the reason: MoverScore's package
+does not import; evaluate downloads its module from the hub (EVALUATE_MODULE names a copy of it).
 """
 
 from __future__ import annotations
