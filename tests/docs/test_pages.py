@@ -231,6 +231,8 @@ def test_the_readme_agrees_with_the_pages():
     assert {"twmd", "bertscore", "moverscore", "chrf"} <= set(compared)
     for metric in compared:
         assert wmt17["metrics"][metric]["value"] == pytest.approx(float(printed[metric]), abs=1e-3)
+    assert f"`twmd` {printed['twmd']} |" in text and f"chrF {printed['chrf']} |" in text
+    assert f"| {printed['bertscore']} |" in text
     profiles = json.loads((RESULTS / "tables" / "moverscore-profiles.json").read_text("utf-8"))
     means = {
         result["metric"]: f"{result['mean']:.3f}".removeprefix("0")
