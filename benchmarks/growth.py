@@ -1,4 +1,4 @@
-"""Time and peak memory as a corpus grows: a tiny encoder, so that the pipeline is what is measured.
+"""Measure time and peak memory as a corpus grows, with a tiny encoder to measure the pipeline.
 
     python benchmarks/growth.py [--pairs 1000 10000 100000] [--distinct 100000] [--json FILE]
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 
 def tiny_model(folder: Path) -> None:
-    """A random BERT of 2 layers x 32 with a small vocabulary."""
+    """Write a random BERT of 2 layers x 32 with a small vocabulary."""
     import torch
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -55,26 +55,24 @@ def tiny_model(folder: Path) -> None:
     fast.save_pretrained(folder)
 
 
-def texts(path: Path, count: int, distinct: int, seed: int) -> None:
-    """`count` lines drawn from `distinct` random sentences of 6 to 14 words."""
-    draw = random.Random(seed)
+def write_texts(path: Path, count: int, distinct: int, seed: int) -> None:
+    """Write `count` lines drawn from `distinct` random sentences of 6 to 14 words."""
+    rng = random.Random(seed)
     pool = [
-        " ".join(f"w{draw.randrange(2000)}" for _ in range(draw.randrange(6, 15)))
+        " ".join(f"w{rng.randrange(2000)}" for _ in range(rng.randrange(6, 15)))
         for _ in range(min(distinct, count))
     ]
     with path.open("w") as file:
         for _ in range(count):
-            file.write(draw.choice(pool) + "\n")
+            file.write(rng.choice(pool) + "\n")
 
 
-def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
-    """Seconds and resident memory of one `monge score` of `count` pairs, every segment's score
-    written.
-    """
+def measure_run(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
+    """Return seconds and memory of one `monge score` of `count` pairs with all scores written."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        texts(folder / "h", count, distinct // 2, 1)
-        texts(folder / "r", count, distinct // 2, 2)
+        write_texts(folder / "h", count, distinct // 2, 1)
+        write_texts(folder / "r", count, distinct // 2, 2)
         command = [
             str(Path(sys.executable).parent / "monge"),
             "score",
@@ -113,30 +111,28 @@ def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, f
         if code:
             sys.exit(f"monge score of {count} pairs failed with {code}")
     parts = {
-        f"to_{int(share * 100)}_percent_mb": most(samples, seconds * share)
+        f"to_{int(share * 100)}_percent_mb": peak_until(samples, seconds * share)
         for share in (0.1, 0.2, 0.5, 0.9)
     }
     return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), **parts}
 
 
-def most(samples: list[tuple[float, float]], until: float) -> float:
-    """The largest resident memory up to a time."""
-    return max(mb for at, mb in samples if at <= max(until, samples[0][0]))
+def peak_until(samples: list[tuple[float, float]], until: float) -> float:
+    """Return the largest resident memory up to a time."""
+    return max(mb for second, mb in samples if second <= max(until, samples[0][0]))
 
 
-def curve(
+def measure_growth(
     sizes: list[int], distinct: int = 100_000, metric: str = "bertscore"
 ) -> list[dict[str, float]]:
-    """Time and memory at each size, printed as they come, with how much a pair takes longer than at
-    the size before.
-    """
+    """Measure time and memory at each size, and print them with the growth per pair."""
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as name:
         tiny_model(Path(name))
-        start = min(measured(10, 10, Path(name), metric)["seconds"] for _ in range(3))
+        start = min(measure_run(10, 10, Path(name), metric)["seconds"] for _ in range(3))
         print(f"start-up {start:.1f} s")
         for count in sizes:
-            row = measured(count, distinct, Path(name), metric)
+            row = measure_run(count, distinct, Path(name), metric)
             row["ms_per_pair"] = (row["seconds"] - start) / count * 1e3
             row["slope"] = row["ms_per_pair"] / rows[-1]["ms_per_pair"] - 1 if rows else 0.0
             rows.append(row)
@@ -153,13 +149,14 @@ def curve(
 
 
 def main() -> None:
+    """Measure growth, and keep the figures if asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, nargs="+", default=[1000, 10000, 100000])
     parser.add_argument("--distinct", type=int, default=100000)
     parser.add_argument("--metric", default="bertscore")
     parser.add_argument("--json")
     options = parser.parse_args()
-    rows = curve(options.pairs, options.distinct, options.metric)
+    rows = measure_growth(options.pairs, options.distinct, options.metric)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -1,12 +1,11 @@
-"""Random kills over a run on Ray: a worker, a node or the driver gets SIGKILL; the bytes must stay
-the same.
+"""Kill workers, nodes or the driver of a run on Ray at random; its output must stay the same.
 
-    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json docs/scale/kills.json [--more]]
+    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--json results/scale/kills.json]
 
-Three nodes of one processor on this machine. A killed driver is begun again; Ray replaces workers,
-a lost node is added again. Printed for every kill: what, whether the parts equal those of an
-undisturbed run, and how many blocks were computed again: every block that a worker begins to
-compute is noted, those in flight too (at most one a worker).
+Three nodes of one processor run on this machine. A killed driver is started again; Ray replaces
+workers, and a lost node is added again. Printed per kill: what was killed, whether the parts equal
+those of an undisturbed run, and how many blocks were computed again. Every block that a worker
+begins is noted, also those that were not finished (at most one per worker).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
-from growth import texts, tiny_model
+from growth import tiny_model, write_texts
 
 from monge.cluster import blocks, check_ray, engine
 from monge.cluster.worker import do_block
@@ -40,31 +39,31 @@ KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
 
 
-def noted(block: blocks.Block, job: object) -> dict:
-    """Do a block, and note beside the output that it was begun, and that it was done already."""
+def do_noted_block(block: blocks.Block, job: object) -> dict:
+    """Do a block, and note beside the output that it was begun, or was done before."""
 
-    def note(what: str) -> None:
+    def note(event: str) -> None:
         with Path(f"{job.folder}.noted").open("a") as file:
-            file.write(f"{job.kind} {what}\n")
+            file.write(f"{job.kind} {event}\n")
 
     note("begun")
-    found = do_block(block, job)
-    if not found["fresh"]:
+    record = do_block(block, job)
+    if not record["fresh"]:
         note("done before")
-    return found
+    return record
 
 
-def drive(arguments: list[str]) -> int:
-    """`monge` with these arguments, whose workers note what they begin."""
+def run_driver(arguments: list[str]) -> int:
+    """Run `monge` with workers that note what they begin."""
     from monge.cli.app import run
 
-    engine.do_block, blocks.LARGEST = noted, ROWS // blocks.ROWS
+    engine.do_block, blocks.LARGEST = do_noted_block, ROWS // blocks.ROWS
     return run(arguments)
 
 
-def command(folder: Path, address: str, out: str) -> subprocess.Popen[str]:
-    """A run on the nodes, telling its progress as JSON."""
-    call = [
+def start_run(folder: Path, address: str, out: str) -> subprocess.Popen[str]:
+    """Start a run on the nodes that reports its progress as JSON."""
+    command = [
         sys.executable,
         __file__,
         DRIVER,
@@ -78,46 +77,61 @@ def command(folder: Path, address: str, out: str) -> subprocess.Popen[str]:
         "--model",
         "model",
     ]
-    more = ["--engine", "ray", "--address", address, "-f", "jsonl", "-o", out, "--log-json", "-q"]
+    options = [
+        "--engine",
+        "ray",
+        "--address",
+        address,
+        "-f",
+        "jsonl",
+        "-o",
+        out,
+        "--log-json",
+        "-q",
+    ]
     return subprocess.Popen(
-        [*call, *more], cwd=folder, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [*command, *options],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
 
 
-def digest(folder: Path) -> str:
-    """All parts and the results, as one digest."""
-    found = sha256()
+def hash_output(folder: Path) -> str:
+    """Return one digest of all parts and the results."""
+    state = sha256()
     for path in [*sorted((folder / "parts").iterdir()), folder / "result.json"]:
-        found.update(path.name.encode() + path.read_bytes())
-    return found.hexdigest()
+        state.update(path.name.encode() + path.read_bytes())
+    return state.hexdigest()
 
 
-def computed(out: Path) -> int:
-    """How many blocks were begun to be scored, those left out that were done already."""
-    found = Counter(Path(f"{out}.noted").read_text("utf-8").splitlines())
-    return found["score begun"] - found["score done before"]
+def count_computed(out: Path) -> int:
+    """Return how many blocks were scored, without those that were done before."""
+    counts = Counter(Path(f"{out}.noted").read_text("utf-8").splitlines())
+    return counts["score begun"] - counts["score done before"]
 
 
-def followed(process: subprocess.Popen[str], told: list[dict], said: list[str]) -> int:
-    """Collect what a run tells until it ends."""
+def collect_events(process: subprocess.Popen[str], events: list[dict], messages: list[str]) -> int:
+    """Collect what a run reports until it ends; return its exit code."""
     assert process.stderr is not None
     for line in process.stderr:
         if line.startswith("{"):
-            told.append(json.loads(line))
+            events.append(json.loads(line))
         else:
-            said.append(line)
+            messages.append(line)
     return process.wait()
 
 
-def strike(
-    kind: str, process: subprocess.Popen[str], nodes: object, told: list[dict], after: float
+def kill(
+    kind: str, process: subprocess.Popen[str], nodes: object, events: list[dict], delay: float
 ) -> None:
-    """Wait until scoring has begun, and a little longer; then kill."""
+    """Wait until scoring has begun, then for the delay, then kill."""
     while process.poll() is None and not any(
-        one["pass"] == "score" and one["event"] == "done" for one in told
+        event["pass"] == "score" and event["event"] == "done" for event in events
     ):
         time.sleep(0.02)
-    time.sleep(after)
+    time.sleep(delay)
     if kind == "driver":
         process.kill()
     elif kind == "node":
@@ -125,75 +139,86 @@ def strike(
         nodes.remove_node(node, allow_graceful=False)
         nodes.add_node(**NODE)
     else:
-        pids = {one["pid"] for one in told if "pid" in one} - {
+        pids = {event["pid"] for event in events if "pid" in event} - {
             process.pid
         }  # the driver counts at first
         with contextlib.suppress(ProcessLookupError):
             os.kill(random.choice(sorted(pids)), signal.SIGKILL)
 
 
-def struck(folder: Path, nodes: object, kind: str, out: str, after: float) -> dict:
-    """A run that something is killed in, begun again where it ended for that."""
-    told, said = [], []
-    process = command(folder, nodes.address, out)
-    listener = threading.Thread(target=followed, args=(process, told, said))
+def run_with_kill(folder: Path, nodes: object, kind: str, out: str, delay: float) -> dict:
+    """Run with something killed in the middle, and start again where the run ended for that."""
+    events, messages = [], []
+    process = start_run(folder, nodes.address, out)
+    listener = threading.Thread(target=collect_events, args=(process, events, messages))
     listener.start()
-    strike(
-        kind, process, nodes, told, after
+    kill(
+        kind, process, nodes, events, delay
     )  # in this thread: Ray sets signal handlers when it adds a node
     listener.join()
     code = process.wait()
-    done = len(list((folder / out / "records").iterdir()))
+    finished_blocks = len(list((folder / out / "records").iterdir()))
     starts = 1
     if code:
-        code, starts = followed(command(folder, nodes.address, out), told, said), 2
+        code, starts = collect_events(start_run(folder, nodes.address, out), events, messages), 2
     if code:
-        sys.exit(f"a run that was begun again failed with {code}: {''.join(said)[-2000:]}")
+        sys.exit(f"a run that was begun again failed with {code}: {''.join(messages)[-2000:]}")
     parts = len(list((folder / out / "parts").iterdir()))
-    return {"kind": kind, "starts": starts, "blocks": parts, "done at the end of the first "
-        "start": done,
-            "computed again": computed(folder / out) - parts}  # fmt: skip
+    return {
+        "kind": kind,
+        "starts": starts,
+        "blocks": parts,
+        "done at the end of the first start": finished_blocks,
+        "computed again": count_computed(folder / out) - parts,
+    }
 
 
 def main() -> None:
+    """Kill at random, compare the output with an undisturbed run, and keep the outcomes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--more", action="store_true", help="add to what is kept there")
-    given = parser.parse_args()
-    random.seed(given.seed)
+    options = parser.parse_args()
+    random.seed(options.seed)
     ray = check_ray()
     from ray.cluster_utils import Cluster
 
     nodes = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
     for _ in range(NODES - 1):
         nodes.add_node(**NODE)
-    found = []
-    with tempfile.TemporaryDirectory() as made:
-        folder, said = Path(made), []
+    outcomes = []
+    with tempfile.TemporaryDirectory() as name_of_folder:
+        folder, messages = Path(name_of_folder), []
         tiny_model(folder / "model")
-        texts(folder / "h", given.pairs, given.pairs // 4, 1)
-        texts(folder / "r", given.pairs, given.pairs // 4, 2)
-        if followed(command(folder, nodes.address, "whole"), [], said):
-            sys.exit(f"the undisturbed run failed: {''.join(said)[-2000:]}")
-        whole = digest(folder / "whole")
-        for number in range(given.kills):
-            one = struck(folder, nodes, random.choice(KINDS), f"out-{number}", random.random())
-            one["same bytes"] = digest(folder / f"out-{number}") == whole
-            found.append(one)
-            print(f"{number + 1:>3} {json.dumps(one)}", flush=True)
+        write_texts(folder / "h", options.pairs, options.pairs // 4, 1)
+        write_texts(folder / "r", options.pairs, options.pairs // 4, 2)
+        if collect_events(start_run(folder, nodes.address, "whole"), [], messages):
+            sys.exit(f"the undisturbed run failed: {''.join(messages)[-2000:]}")
+        undisturbed = hash_output(folder / "whole")
+        for number in range(options.kills):
+            outcome = run_with_kill(
+                folder, nodes, random.choice(KINDS), f"out-{number}", random.random()
+            )
+            outcome["same bytes"] = hash_output(folder / f"out-{number}") == undisturbed
+            outcomes.append(outcome)
+            print(f"{number + 1:>3} {json.dumps(outcome)}", flush=True)
     ray.shutdown()
     nodes.shutdown()
-    if given.json:
-        given.json.parent.mkdir(parents=True, exist_ok=True)
-        kept = json.loads(given.json.read_text("utf-8"))["kills"] if given.more else []
-        kills = [*kept, *({"seed": given.seed, **one} for one in found)]
-        about = {"pairs": given.pairs, "nodes": NODES, "rows": ROWS, "kills": kills}
-        given.json.write_text(json.dumps(about, indent=1) + "\n", "utf-8")
-    sys.exit(0 if all(one["same bytes"] and one["computed again"] <= NODES for one in found) else 1)
+    if options.json:
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        old = json.loads(options.json.read_text("utf-8"))["kills"] if options.more else []
+        kills = [*old, *({"seed": options.seed, **outcome} for outcome in outcomes)]
+        facts = {"pairs": options.pairs, "nodes": NODES, "rows": ROWS, "kills": kills}
+        options.json.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+    sys.exit(
+        0
+        if all(outcome["same bytes"] and outcome["computed again"] <= NODES for outcome in outcomes)
+        else 1
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(drive(sys.argv[2:])) if sys.argv[1:2] == [DRIVER] else main()
+    sys.exit(run_driver(sys.argv[2:])) if sys.argv[1:2] == [DRIVER] else main()

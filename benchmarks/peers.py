@@ -1,6 +1,4 @@
-"""The peers, called as their users call them, and a plain MoverScore loop written for the
-purpose.
-"""
+"""Other libraries called as their users call them, and a plain MoverScore loop."""
 
 from __future__ import annotations
 
@@ -21,14 +19,14 @@ logging.disable_progress_bar()
 
 
 def bert_scorer(layer: int):
-    """bert-score 0.3.13's scorer, loaded once."""
+    """Return bert-score 0.3.13's scorer with the model loaded."""
     from bert_score import BERTScorer
 
     return BERTScorer(model_type=MODEL, num_layers=layer, device="cpu")
 
 
 def torchmetrics_scorer(layer: int):
-    """torchmetrics' BERTScore with the model loaded once, or None where it is not installed."""
+    """Return torchmetrics' BERTScore with the model loaded, or None where not installed."""
     try:
         from torchmetrics.text.bert import BERTScore
     except ImportError:
@@ -46,21 +44,21 @@ def torchmetrics_scorer(layer: int):
 
 
 class PlainMoverScore:
-    """MoverScore release 2 as published, on a current stack: batches in input order, a loop over
-    pairs.
-    """
+    """MoverScore release 2 as published: batches in input order, a loop over pairs."""
 
     def __init__(self) -> None:
         self.model = AutoModel.from_pretrained(MODEL, add_pooling_layer=False).eval()
         self.tokenizer = AutoTokenizer.from_pretrained(MODEL)
 
     def idf(self, texts: list[str]) -> dict[int, float]:
+        """Return the idf of every piece id."""
         df = Counter(
             i for text in texts for i in set(self.tokenizer(text, truncation=True)["input_ids"])
         )
         return {i: log((len(texts) + 1) / (count + 1)) for i, count in df.items()}
 
     def encode(self, texts: list[str], idf: dict[int, float], default: float):
+        """Return unit vectors and idf weights of a batch of texts."""
         batch = self.tokenizer(texts, padding=True, truncation=True, return_tensors="pt")
         with torch.inference_mode():
             hidden = self.model(**batch, output_hidden_states=True).hidden_states[-1]
@@ -96,16 +94,12 @@ Array = np.ndarray | torch.Tensor
 
 
 def twmd_loop(pairs: list[tuple[Array, Array]], temperature: float) -> list[float]:
-    """Vectors [n, d], [m, d] -> the transported similarity, one pair at a time, as POT's manual
-    does it.
-    """
+    """Return the transported similarity of vectors [n, d], [m, d], one pair at a time."""
     return [1 - sinkhorn_value(ot.dist(x, y, metric="cosine"), temperature) for x, y in pairs]
 
 
 def sinkhorn_value(cost: Array, temperature: float) -> float:
-    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses; by the library that the costs
-    are an array of.
-    """
+    """Return <P, cost> of POT's `sinkhorn2` after one sweep with uniform masses."""
     a, b = (np.full(size, 1 / size) for size in cost.shape)
     if isinstance(cost, torch.Tensor):
         a, b, cost = torch.from_numpy(a), torch.from_numpy(b), cost.double()

@@ -1,5 +1,4 @@
-"""What a faster precision costs: changes of segment scores, and of agreement with people, on WMT17
-into English.
+"""Measure what faster precisions change: segment scores and agreement with people on WMT17.
 
     python benchmarks/precision.py [--data DIR] [--metrics NAME …] [--json FILE]
 
@@ -27,18 +26,21 @@ METRICS = ("twmd", "bertscore", "moverscore@v2", "sbert", "emd")
 PRECISIONS = ("fp32", "bf16", "int8")
 
 
-def scores(precision: str, groups: dict, metrics: tuple[str, ...]) -> dict[str, list[np.ndarray]]:
-    """Segment scores of each metric, a group each."""
+def score_groups(
+    precision: str, groups: dict, metrics: tuple[str, ...]
+) -> dict[str, list[np.ndarray]]:
+    """Return the segment scores of each metric, one array per group."""
     loaded = [monge.load(name, precision=precision) for name in metrics]
-    found: dict[str, list[np.ndarray]] = {name: [] for name in metrics}
+    scores: dict[str, list[np.ndarray]] = {name: [] for name in metrics}
     for group in groups.values():
         rows = [replace(segment, system="") for segment in group.segments]  # each judged by itself
         for name, result in zip(metrics, score_segments(loaded, rows), strict=True):
-            found[name].append(result.segments)
-    return found
+            scores[name].append(result.segments)
+    return scores
 
 
 def main() -> None:
+    """Score with each precision, and print the changes against fp32."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--metrics", nargs="+", default=METRICS)
@@ -48,8 +50,9 @@ def main() -> None:
         sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
     groups = open_dataset("wmt17", options.data, pairs=["*-en"]).groups
     human = [np.asarray(group.scores) for group in groups.values()]
-    each = {
-        precision: scores(precision, groups, tuple(options.metrics)) for precision in PRECISIONS
+    scores_by_precision = {
+        precision: score_groups(precision, groups, tuple(options.metrics))
+        for precision in PRECISIONS
     }
     print(
         f"{sum(map(len, human))} segments of {len(groups)} pairs, all-MiniLM-L6-v2; changes "
@@ -62,18 +65,29 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     rows = []
     for name in options.metrics:
-        base = np.concatenate(each["fp32"][name])
+        base = np.concatenate(scores_by_precision["fp32"][name])
         agreement = {
             precision: float(
-                np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(one[name], human, strict=True)])
+                np.mean(
+                    [
+                        np.corrcoef(a, b)[0, 1]
+                        for a, b in zip(metric_scores[name], human, strict=True)
+                    ]
+                )
             )
-            for precision, one in each.items()
+            for precision, metric_scores in scores_by_precision.items()
         }
         for precision in PRECISIONS:
-            moved = np.abs(np.concatenate(each[precision][name]) - base)
-            row = {"metric": name, "precision": precision, "largest": float(moved.max()), "mean": float(moved.mean()),
-                   "largest_in_sd": float(moved.max() / base.std()), "pearson": agreement[precision],
-                   "pearson_change": agreement[precision] - agreement["fp32"]}  # fmt: skip
+            changes = np.abs(np.concatenate(scores_by_precision[precision][name]) - base)
+            row = {
+                "metric": name,
+                "precision": precision,
+                "largest": float(changes.max()),
+                "mean": float(changes.mean()),
+                "largest_in_sd": float(changes.max() / base.std()),
+                "pearson": agreement[precision],
+                "pearson_change": agreement[precision] - agreement["fp32"],
+            }
             rows.append(row)
             print(
                 f"| `{name}` | {precision} | {row['largest']:.1e} | {row['mean']:.1e} | "

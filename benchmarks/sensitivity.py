@@ -1,6 +1,6 @@
-"""The cost of a sensitivity study beside that of scoring the same texts once with one metric.
+"""Compare the cost of a sensitivity study with that of scoring the same texts once.
 
-    python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--metric moverscore] [--json FILE]
+    python benchmarks/sensitivity.py --data DIR [--pairs cs-en,…] [--json FILE]
 
 DIR holds the published files of WMT17. Both are the real commands in processes of their own,
 start-up, fits and bootstrap included: `monge sensitivity wmt17 --factor
@@ -22,41 +22,46 @@ from pathlib import Path
 
 PAIRS = "cs-en,de-en,fi-en,lv-en,ru-en,tr-en,zh-en"
 METRICS = ("moverscore", "bertscore", "twmd")
-MOST = 6.0
+LARGEST_RATIO = 6.0
 
 
-def written(path: Path, data: str, pairs: str) -> tuple[int, int]:
-    """The judged segments as a table; how many there are, and how many distinct texts each pair
-    has, added up.
+def write_segments(path: Path, data: str, pairs: str) -> tuple[int, int]:
+    """Write the judged segments as a table; return their count and that of distinct texts.
+
+    Distinct texts are counted per language pair and added up.
     """
     from monge.datasets import open_dataset
 
-    judged = open_dataset("wmt17", data, pairs=pairs.split(","))
+    dataset = open_dataset("wmt17", data, pairs=pairs.split(","))
     distinct = 0
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(["hypothesis", "reference"])
-        for group in judged.groups.values():
-            for one in group.segments:
-                writer.writerow([one.hypothesis, one.references[0]])
+        for group in dataset.groups.values():
+            for segment in group.segments:
+                writer.writerow([segment.hypothesis, segment.references[0]])
             distinct += len(
-                {text for one in group.segments for text in (one.hypothesis, *one.references)}
+                {
+                    text
+                    for segment in group.segments
+                    for text in (segment.hypothesis, *segment.references)
+                }
             )
-    return sum(len(group.segments) for group in judged.groups.values()), distinct
+    return sum(len(group.segments) for group in dataset.groups.values()), distinct
 
 
-def seconds(*arguments: str) -> tuple[float, float]:
-    """The wall time of a monge command, and its processor time."""
+def time_command(*arguments: str) -> tuple[float, float]:
+    """Return wall time and processor time of a monge command."""
     start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = Path(sys.executable).with_name("monge")
     subprocess.run([str(command), *arguments], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return time.perf_counter() - start, busy
+    cpu_seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - start, cpu_seconds
 
 
 def main() -> None:
-    """Times both commands and prints the ratio."""
+    """Time both commands and print the ratio."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -64,45 +69,57 @@ def main() -> None:
     parser.add_argument("--pairs", default=PAIRS)
     parser.add_argument("--metric", default=METRICS[0], help="what `monge score` is timed with")
     parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         table, study = Path(folder) / "texts.tsv", Path(folder) / "study.json"
-        segments, distinct = written(table, given.data, given.pairs)
-        one = seconds("score", str(table), "-m", given.metric, "-q")
-        asked = [word for name in METRICS for word in ("-m", name)]
+        segments, distinct = write_segments(table, options.data, options.pairs)
+        score_times = time_command("score", str(table), "-m", options.metric, "-q")
+        metric_options = [word for name in METRICS for word in ("-m", name)]
         factors = "stopwords,idf,subwords,punctuation"
-        where = ["--data", given.data, "--pairs", given.pairs]
-        form = ["--format", "json", "-o", str(study), "-q"]
-        all_of_it = seconds("sensitivity", "wmt17", *where, *asked, "--factor", factors, *form)
-        found = json.loads(study.read_text("utf-8"))["sensitivity"]
+        data_options = ["--data", options.data, "--pairs", options.pairs]
+        output_options = ["--format", "json", "-o", str(study), "-q"]
+        study_times = time_command(
+            "sensitivity",
+            "wmt17",
+            *data_options,
+            *metric_options,
+            "--factor",
+            factors,
+            *output_options,
+        )
+        study_result = json.loads(study.read_text("utf-8"))["sensitivity"]
     figures = {
-        "metric": given.metric,
+        "metric": options.metric,
         "segments": segments,
         "distinct_texts": distinct,
-        "settings": found["settings"],
-        "resamples": found["resamples"],
-        "work": found["work"],
-        "score_seconds": one[0],
-        "sensitivity_seconds": all_of_it[0],
-        "ratio": all_of_it[0] / one[0],
-        "processor_ratio": all_of_it[1] / one[1],
+        "settings": study_result["settings"],
+        "resamples": study_result["resamples"],
+        "work": study_result["work"],
+        "score_seconds": score_times[0],
+        "sensitivity_seconds": study_times[0],
+        "ratio": study_times[0] / score_times[0],
+        "processor_ratio": study_times[1] / score_times[1],
     }
-    work = found["work"]
-    print(f"{segments} segments of {given.pairs}; {distinct} distinct texts, pair by pair")
-    print(f"monge score -m {given.metric}: {one[0]:.1f} s ({one[1]:.1f} s of processor)")
-    settings = f"{len(METRICS)} metrics, {found['settings']} settings"
+    work = study_result["work"]
+    print(f"{segments} segments of {options.pairs}; {distinct} distinct texts, pair by pair")
     print(
-        f"monge sensitivity, {settings}: {all_of_it[0]:.1f} s ({all_of_it[1]:.1f} s of processor)"
+        f"monge score -m {options.metric}: {score_times[0]:.1f} s "
+        f"({score_times[1]:.1f} s of processor)"
+    )
+    settings = f"{len(METRICS)} metrics, {study_result['settings']} settings"
+    print(
+        f"monge sensitivity, {settings}: {study_times[0]:.1f} s "
+        f"({study_times[1]:.1f} s of processor)"
     )
     print(
         f"encoded: {work['encoded']} texts, {work['pieces']} pieces: each "
         f"{work['encoded'] / distinct:.4f} times"
     )
     ratios = f"{figures['ratio']:.2f} on the clock, {figures['processor_ratio']:.2f} of processor"
-    print(f"ratio: {ratios} (less than {MOST:g})")
-    if given.json:
-        given.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
-    if figures["ratio"] >= MOST or work["encoded"] > distinct:
+    print(f"ratio: {ratios} (less than {LARGEST_RATIO:g})")
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    if figures["ratio"] >= LARGEST_RATIO or work["encoded"] > distinct:
         sys.exit(1)
 
 

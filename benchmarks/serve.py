@@ -1,8 +1,7 @@
-"""The service under load, against `monge score` on the same distinct texts; one run, everything
-warmed.
+"""Measure the service under load, against `monge score` on the same distinct texts.
 
-    python benchmarks/serve.py --data DIR                         # throughput, sharing on and off, overload
-    python benchmarks/serve.py --data DIR --soak 10               # and ten minutes of a hundred clients
+    python benchmarks/serve.py --data DIR              # throughput, sharing on and off, overload
+    python benchmarks/serve.py --data DIR --soak 10    # and ten minutes of a hundred clients
     python benchmarks/serve.py --data DIR --pairs 120 --json F    # a short form
 
 Every client sends one pair at a time over a connection it keeps. The clients run on the same cores
@@ -28,7 +27,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from texts import wmt17
+from texts import read_wmt17
 
 CLIENTS, MANY, SOAKING = 64, 256, 100
 SAMPLED, SOAK_RATE = 20, 400
@@ -43,7 +42,7 @@ MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
 
 class Server:
-    """A `monge serve` of its own."""
+    """A `monge serve` process."""
 
     def __init__(self, *arguments: str) -> None:
         command = [*MONGE, "serve", "--port", "0", "-m", "twmd", *arguments]
@@ -60,24 +59,27 @@ class Server:
         )  # its log must not fill a pipe
 
     def memory(self) -> int:
+        """Return the resident memory of the process in bytes."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(
             next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))
         )
 
     def stop(self) -> None:
+        """Stop the process and wait for its end."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(60)
 
 
 class Client:
-    """One connection; it says the status, the seconds and the score of each pair."""
+    """A connection that asks for one pair at a time."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, body: bytes) -> tuple[int, float, bytes]:
+        """Send a body; return status, seconds and the answer."""
         started = time.perf_counter()
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
@@ -85,15 +87,15 @@ class Client:
         writer.write(HEAD % len(body) + body)
         head = (await reader.readuntil(b"\r\n\r\n")).lower()
         length = int(head.partition(b"\r\ncontent-length:")[2].partition(b"\r\n")[0])
-        found = await reader.readexactly(length)
+        answer = await reader.readexactly(length)
         if b"\r\nconnection: close" in head:
             writer.close()
             self._streams = None
-        return int(head[9:12]), time.perf_counter() - started, found
+        return int(head[9:12]), time.perf_counter() - started, answer
 
 
 class Load:
-    """What some clients saw."""
+    """The statuses, times and wrong scores that clients saw."""
 
     def __init__(self) -> None:
         self.statuses: Counter[int] = Counter()
@@ -101,16 +103,20 @@ class Load:
         self.wrong = 0
         self.elapsed = 0.0
 
-    def told(self) -> dict[str, Any]:
+    def summarise(self) -> dict[str, Any]:
+        """Return pairs per second, percentiles of the times, and counts of statuses."""
         cuts = quantiles(self.seconds, n=100) if len(self.seconds) > 1 else [0.0] * 99
         return {
             "pairs_per_second": len(self.seconds) / self.elapsed,
-            "p50": cuts[49], "p95": cuts[94], "p99": cuts[98],
-            "statuses": dict(self.statuses), "wrong": self.wrong,
-        }  # fmt: skip
+            "p50": cuts[49],
+            "p95": cuts[94],
+            "p99": cuts[98],
+            "statuses": dict(self.statuses),
+            "wrong": self.wrong,
+        }
 
 
-async def load(
+async def run_clients(
     port: int,
     bodies: list[bytes],
     clients: int,
@@ -120,49 +126,50 @@ async def load(
     right: dict[bytes, float] | None = None,
     answers: dict[bytes, float] | None = None,
 ) -> Load:
-    """Clients that take bodies one after another: all of them once, or over and over until a time.
+    """Run clients that take bodies one after another: all of them once, or until a time.
 
-    With a `rate`, so many requests a second are sent by whoever is free; otherwise as soon as the
-    last is answered. `answers` receives the score of every SAMPLED-th body.
+    With a `rate`, this many requests per second are sent by whoever is free; otherwise a client
+    sends as soon as its last request is answered. `answers` receives the score of every SAMPLED-th
+    body.
     """
-    found, place, begun = Load(), 0, time.perf_counter()
+    load, position, start = Load(), 0, time.perf_counter()
 
     async def work() -> None:
-        nonlocal place
+        nonlocal position
         client = Client(port)
-        while (time.perf_counter() < until) if until else place < len(bodies):
-            body, is_sampled = bodies[place % len(bodies)], place % SAMPLED == 0
-            place += 1
+        while (time.perf_counter() < until) if until else position < len(bodies):
+            body, is_sampled = bodies[position % len(bodies)], position % SAMPLED == 0
+            position += 1
             if rate:
-                await asyncio.sleep(max(begun + place / rate - time.perf_counter(), 0))
+                await asyncio.sleep(max(start + position / rate - time.perf_counter(), 0))
             status, seconds, answer = await client.ask(body)
-            found.statuses[status] += 1
+            load.statuses[status] += 1
             if status == 200:
-                found.seconds.append(seconds)
+                load.seconds.append(seconds)
                 if answers is not None and is_sampled:
                     answers[body] = json.loads(answer)["results"][0]["score"]
                 if (
                     right is not None
                     and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5
                 ):
-                    found.wrong += 1
+                    load.wrong += 1
             elif not rate:
                 await asyncio.sleep(0.05)
 
     started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(clients)))
-    found.elapsed = time.perf_counter() - started
-    return found
+    load.elapsed = time.perf_counter() - started
+    return load
 
 
-def baseline(directory: str, pairs: int) -> dict[str, Any]:
-    """Pairs a second of `monge score`, model loaded and warm, and the score of each pair."""
+def measure_baseline(directory: str, pairs: int) -> dict[str, Any]:
+    """Return pairs per second of `monge score`, warm, and the score of each pair."""
     from monge import api
     from monge.types import Segment
 
     rows = [
         Segment(str(k), row.hypothesis, row.references[:1])
-        for k, row in enumerate(wmt17(directory, pairs))
+        for k, row in enumerate(read_wmt17(directory, pairs))
     ]
     metric = api.load("twmd")
     api.score_segments([metric], rows[:64])
@@ -172,14 +179,14 @@ def baseline(directory: str, pairs: int) -> dict[str, Any]:
     return {
         "pairs_per_second": speed,
         "scores": result.segments.tolist(),
-        "encoding": encoding(metric, rows[:128]),
+        "encoding": compare_batch_sizes(metric, rows[:128]),
     }
 
 
-def encoding(metric: Any, rows: list[Any]) -> float:
-    """How much longer the encoder takes for pairs one by one than for 64 at a time."""
+def compare_batch_sizes(metric: Any, rows: list[Any]) -> float:
+    """Return how much longer the encoder takes for pairs one by one than for 64 at a time."""
     reader, request = metric.by_transport("time").reader, metric.by_transport("time").request
-    pairs = [[one.ids for one in reader.read([row.hypothesis, *row.references])] for row in rows]
+    pairs = [[text.ids for text in reader.read([row.hypothesis, *row.references])] for row in rows]
 
     def seconds(at_once: int) -> float:
         started = time.perf_counter()
@@ -194,122 +201,132 @@ def encoding(metric: Any, rows: list[Any]) -> float:
 
 
 class Bodies:
-    """Requests of one pair each, without end and none twice: from the second round on the texts are
-    numbered.
-    """
+    """Requests of one pair each; from the second round on, texts are numbered to differ."""
 
     def __init__(self, rows: list[Any]) -> None:
         self._rows, self._round = rows, 0
 
     def first(self, count: int | None = None) -> list[bytes]:
-        """The pairs as they are."""
-        return [_body(row.hypothesis, row.references[0]) for row in self._rows[:count]]
+        """Return the pairs as they are."""
+        return [_make_body(row.hypothesis, row.references[0]) for row in self._rows[:count]]
 
     def fresh(self, count: int) -> list[bytes]:
-        """So many that have not been sent."""
-        found: list[bytes] = []
-        while len(found) < count:
+        """Return this many bodies that have not been sent."""
+        bodies: list[bytes] = []
+        while len(bodies) < count:
             self._round += 1
             more = f" ({self._round})"
-            found += [_body(row.hypothesis + more, row.references[0] + more) for row in self._rows]
-        return found[:count]
+            bodies += [
+                _make_body(row.hypothesis + more, row.references[0] + more) for row in self._rows
+            ]
+        return bodies[:count]
 
 
-def _body(hypothesis: str, reference: str) -> bytes:
+def _make_body(hypothesis: str, reference: str) -> bytes:
     return json.dumps({"hypotheses": [hypothesis], "references": [[reference]]}).encode()
 
 
-async def measured(given: argparse.Namespace) -> dict[str, Any]:
-    bodies = Bodies(wmt17(given.data, given.pairs))
+async def measure_service(options: argparse.Namespace) -> dict[str, Any]:
+    """Measure throughput with and without sharing, overload, and a soak if asked."""
+    bodies = Bodies(read_wmt17(options.data, options.pairs))
     command = [
         sys.executable,
         __file__,
         "--data",
-        given.data,
+        options.data,
         "--pairs",
-        str(given.pairs),
+        str(options.pairs),
         "--baseline",
     ]
-    alone = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    right = dict(zip(bodies.first(), alone["scores"], strict=True))
-    found: dict[str, Any] = {"pairs": given.pairs, "monge score": alone["pairs_per_second"]}
+    baseline_figures = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    )
+    right = dict(zip(bodies.first(), baseline_figures["scores"], strict=True))
+    figures: dict[str, Any] = {
+        "pairs": options.pairs,
+        "monge score": baseline_figures["pairs_per_second"],
+    }
     server = Server()
-    await load(server.port, bodies.fresh(CLIENTS), CLIENTS)
-    found["64 clients"] = (await load(server.port, bodies.first(), CLIENTS, right=right)).told()
+    await run_clients(server.port, bodies.fresh(CLIENTS), CLIENTS)
+    figures["64 clients"] = (
+        await run_clients(server.port, bodies.first(), CLIENTS, right=right)
+    ).summarise()
     server.stop()
     server = Server("--no-share")
-    await load(server.port, bodies.fresh(CLIENTS), CLIENTS)
-    some = max(given.pairs // 2, 32)
-    found["64 clients, sharing off"] = (
-        await load(server.port, bodies.first(some), CLIENTS, right=right)
-    ).told()
+    await run_clients(server.port, bodies.fresh(CLIENTS), CLIENTS)
+    half = max(options.pairs // 2, 32)
+    figures["64 clients, sharing off"] = (
+        await run_clients(server.port, bodies.first(half), CLIENTS, right=right)
+    ).summarise()
     server.stop()
-    shared, own = (
-        found["64 clients"]["pairs_per_second"],
-        found["64 clients, sharing off"]["pairs_per_second"],
+    shared, unshared = (
+        figures["64 clients"]["pairs_per_second"],
+        figures["64 clients, sharing off"]["pairs_per_second"],
     )
-    found["of monge score"], found["of sharing off"] = (
-        shared / alone["pairs_per_second"],
-        shared / own,
+    figures["of monge score"], figures["of sharing off"] = (
+        shared / baseline_figures["pairs_per_second"],
+        shared / unshared,
     )
-    found["of sharing off, at most"] = alone["pairs_per_second"] / own
-    found["encoding one pair at a time / 64 at a time"] = alone["encoding"]
+    figures["of sharing off, at most"] = baseline_figures["pairs_per_second"] / unshared
+    figures["encoding one pair at a time / 64 at a time"] = baseline_figures["encoding"]
     server = Server()
-    await load(server.port, bodies.fresh(CLIENTS), CLIENTS)
-    found["overload"] = await overload(server, bodies, given.seconds, shared)
-    if given.soak:
-        found["soak"] = await soak(server, bodies, given.soak)
+    await run_clients(server.port, bodies.fresh(CLIENTS), CLIENTS)
+    figures["overload"] = await measure_overload(server, bodies, options.seconds, shared)
+    if options.soak:
+        figures["soak"] = await measure_soak(server, bodies, options.soak)
     server.stop()
-    return found
+    return figures
 
 
-async def overload(server: Server, bodies: Bodies, seconds: float, rate: float) -> dict[str, Any]:
-    """Four times the requests that the service can answer, for some seconds, then how soon it is as
-    before.
-    """
-    enough = int(3 * rate * seconds)
-    at = (
-        await load(server.port, bodies.fresh(enough), CLIENTS, until=time.perf_counter() + seconds)
-    ).told()
-    many = bodies.fresh(4 * enough)
-    over = (
-        await load(
+async def measure_overload(
+    server: Server, bodies: Bodies, seconds: float, rate: float
+) -> dict[str, Any]:
+    """Send four times the requests that the service can answer; measure how soon it recovers."""
+    count = int(3 * rate * seconds)
+    capacity = (
+        await run_clients(
+            server.port, bodies.fresh(count), CLIENTS, until=time.perf_counter() + seconds
+        )
+    ).summarise()
+    bodies_over = bodies.fresh(4 * count)
+    overloaded = (
+        await run_clients(
             server.port,
-            many,
+            bodies_over,
             MANY,
             until=time.perf_counter() + seconds,
-            rate=4 * at["pairs_per_second"],
+            rate=4 * capacity["pairs_per_second"],
         )
-    ).told()
+    ).summarise()
     started = time.perf_counter()
     while True:
-        one = (await load(server.port, bodies.fresh(8), 8)).told()
-        if set(one["statuses"]) == {200} and one["p99"] < at["p99"]:
+        load = (await run_clients(server.port, bodies.fresh(8), 8)).summarise()
+        if set(load["statuses"]) == {200} and load["p99"] < capacity["p99"]:
             break
     return {
-        "capacity": at,
-        "4 x": over,
-        "p99 ratio": over["p99"] / at["p99"],
+        "capacity": capacity,
+        "4 x": overloaded,
+        "p99 ratio": overloaded["p99"] / capacity["p99"],
         "recovered_s": time.perf_counter() - started,
     }
 
 
-async def soak(server: Server, bodies: Bodies, minutes: float) -> dict[str, Any]:
-    """A hundred clients with distinct texts: what was answered, how many of a sample were wrong,
-    and the memory.
-    """
+async def measure_soak(server: Server, bodies: Bodies, minutes: float) -> dict[str, Any]:
+    """Run a hundred clients with distinct texts; return answers, wrong scores and memory."""
     answers: dict[bytes, float] = {}
 
     async def stage(length: float) -> dict[str, Any]:
         fresh = bodies.fresh(int(60 * length * SOAK_RATE))
         until = time.perf_counter() + 60 * length
-        return (await load(server.port, fresh, SOAKING, until=until, answers=answers)).told()
+        return (
+            await run_clients(server.port, fresh, SOAKING, until=until, answers=answers)
+        ).summarise()
 
     first, before = await stage(1), server.memory()
-    rest, after = await stage(minutes - 1), server.memory()
+    later, after = await stage(minutes - 1), server.memory()
     return {
         "first minute": first,
-        "after": rest,
+        "after": later,
         "rss": [before, after],
         "growth": after / before - 1,
         "compared": len(answers),
@@ -318,7 +335,7 @@ async def soak(server: Server, bodies: Bodies, minutes: float) -> dict[str, Any]
 
 
 def count_wrong(answers: dict[bytes, float]) -> int:
-    """How many scores differ from those of the library by more than 1e-5."""
+    """Return how many scores differ from the library's by more than 1e-5."""
     from monge import api
     from monge.types import Segment
 
@@ -328,12 +345,13 @@ def count_wrong(answers: dict[bytes, float]) -> int:
         rows.append(Segment(str(k), pair["hypotheses"][0], tuple(pair["references"][0])))
     (result,) = api.score_segments([api.load("twmd")], rows)
     return sum(
-        abs(score - own) > 1e-5
-        for score, own in zip(answers.values(), result.segments.tolist(), strict=True)
+        abs(score - library_score) > 1e-5
+        for score, library_score in zip(answers.values(), result.segments.tolist(), strict=True)
     )
 
 
 def main() -> None:
+    """Measure the service, and keep the figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -351,14 +369,18 @@ def main() -> None:
     )
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--baseline", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    found = baseline(given.data, given.pairs) if given.baseline else asyncio.run(measured(given))
-    if given.json and not given.soak and Path(given.json).is_file():
-        before = json.loads(Path(given.json).read_text())
-        found |= {name: before[name] for name in ("soak",) if name in before}
-    print(json.dumps(found, indent=None if given.baseline else 1))
-    if given.json:
-        Path(given.json).write_text(json.dumps(found, indent=1) + "\n")
+    options = parser.parse_args()
+    figures = (
+        measure_baseline(options.data, options.pairs)
+        if options.baseline
+        else asyncio.run(measure_service(options))
+    )
+    if options.json and not options.soak and Path(options.json).is_file():
+        before = json.loads(Path(options.json).read_text())
+        figures |= {name: before[name] for name in ("soak",) if name in before}
+    print(json.dumps(figures, indent=None if options.baseline else 1))
+    if options.json:
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

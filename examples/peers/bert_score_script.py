@@ -20,7 +20,7 @@ scorer = BERTScorer(model_type=model, num_layers=4, idf=True, idf_sents=referenc
 P, R, F1 = scorer.score(candidates, references)
 print(
     f"with idf F1 {F1.mean():.4f}, the first pairs "
-    f"{', '.join(f'{one:.4f}' for one in F1[:3].tolist())}"
+    f"{', '.join(f'{value:.4f}' for value in F1[:3].tolist())}"
 )
 P, R, F1 = scorer.score(candidates[:1], [[references[0], references[1]]])
 print(f"against two references F1 {F1.item():.4f}")

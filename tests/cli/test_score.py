@@ -269,7 +269,7 @@ def test_how_lines_end_does_not_matter(monge, workplace, text):
 
 
 def test_other_separators_do_not_end_a_line(monge, workplace):
-    """V15: splitlines() would see five lines."""
+    """splitlines() would see five lines."""
     (workplace / "h.txt").write_text("one\u2028two\x85three\x0cfour\nsecond\n", "utf-8")
     (workplace / "r.txt").write_text("one two\nsecond\n", "utf-8")
     assert results(monge("score", "-t", "h.txt", "-r", "r.txt", "-f", "json"))[0]["n"] == 2

@@ -1,6 +1,4 @@
-"""Toy values of metrics-spec §6 through the front door: the toy problem of §0.3 as a file of word
-vectors.
-"""
+"""Values computed by hand through the front door: the toy problem as a file of word vectors."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lazy-EMD on the toy problem: metrics-spec §4.2 and §4.3."""
+"""Lazy-EMD on the toy problem, with values computed by hand."""
 
 import warnings
 
@@ -52,7 +52,7 @@ def by_pot(reg_type, cost=1 - X @ Y.T, slack=(0.23, 0.31), reg=0.009):
 
 
 def test_entropy_and_not_divergence_from_the_masses():
-    """POT's default regulariser since 0.9.5 is another metric (bug B27)."""
+    """POT's default regulariser since 0.9.5 is another metric."""
     cost, ours = 1 - X @ Y.T, scored("lazy-emd")["score"]
     entropy, divergence = (float((by_pot(kind) * cost).sum()) for kind in ("entropy", "kl"))
     assert ours == pytest.approx(entropy, abs=1e-9)
@@ -141,7 +141,7 @@ def test_objective_is_what_is_minimised():
 
 
 def test_mask_of_the_release():
-    """Entries of cost .999 and more leave the plan after it has settled (bug B17)."""
+    """Entries of cost .999 and more leave the plan after it has settled."""
     spec, hypothesis, reference = pair("lazy-emd@release", "transport.temperature=0.5")
     problem = spec.ground.problem(hypothesis, reference)
     masked = spec.transport.solve(problem)["plan"].coupling[0]

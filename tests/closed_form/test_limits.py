@@ -1,6 +1,4 @@
-"""What metrics become at the ends of their settings: metrics-spec §10.4, on the toy and on random
-texts.
-"""
+"""What metrics become at the ends of their settings, on the toy problem and on random texts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The worked values of metrics-spec section 8, each to the digits it prints."""
+"""Statistics of agreement on small examples, with values computed by hand."""
 
 import numpy as np
 import pytest

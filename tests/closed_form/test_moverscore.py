@@ -1,4 +1,4 @@
-"""MoverScore on the toy problem: metrics-spec §1.1 to §1.5."""
+"""MoverScore and its releases on the toy problem, with values computed by hand."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ def test_power_means_of_three_layers():
 
 
 def test_a_special_of_no_weight_forms_windows_with_its_neighbour():
-    """[CLS] w1 and w2 [SEP]: with idf 0 on specials every word is covered twice (§1.1)."""
+    """[CLS] w1 and w2 [SEP]: with idf 0 on specials every word is covered twice."""
     x = np.vstack([[0.3, -0.9], X, [-0.7, 0.7]])
     _, cloud, _ = pair("moverscore-2", x=x, wx=(0.0, *WX, 0.0), wy=WY, special_x=(0, 3))
     assert cloud.weights[0].tolist() == pytest.approx([1, 4, 3])

@@ -1,6 +1,4 @@
-"""idf (metrics-spec §0.8, §6.4), WMD and RWMD (§6.1), word and sentence mover's similarity
-(§6.6).
-"""
+"""idf, WMD and RWMD, word and sentence mover's similarity, with values computed by hand."""
 
 import numpy as np
 import pytest

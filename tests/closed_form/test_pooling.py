@@ -1,4 +1,4 @@
-"""Routing of layers: metrics-spec §7."""
+"""Routing of layers, with values computed by hand."""
 
 import pytest
 import torch

@@ -1,6 +1,4 @@
-"""TWMD and TRWMD on the toy problem: metrics-spec §5.4. The authors' R, P, F are our precision,
-recall, F.
-"""
+"""TWMD and TRWMD on the toy problem. The authors' R, P, F are our precision, recall, F."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""WMDo against its description typed in (metrics-spec §6.5, the released code's behaviour), on
-static vectors.
-"""
+"""WMDo against the behaviour of its released code, written out here, on static vectors."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,4 @@
-"""YiSi-1 with several references, against the authors' description typed in (metrics-spec §6.4), on
-random vectors.
-"""
+"""YiSi-1 with several references, against the authors' description written out here."""
 
 import numpy as np
 import pytest

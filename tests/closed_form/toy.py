@@ -1,8 +1,7 @@
 """Plain arrays through the real path: units, n-grams, centring, unit length, ground, transport,
 readout.
 
-`X`, `Y`, `WX`, `WY` are the shared toy problem of metrics-spec §0.3; `X2`, `Y2` the second layer of
-its §3.1.
+`X`, `Y`, `WX`, `WY` are the toy problem that the closed forms share; `X2`, `Y2` its second layer.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def test_a_missing_baseline_is_an_error_in_both_calls(pairs, tiny_bert):
         ours.score(*pairs, str(tiny_bert), 2, **asked)
 
 
-def test_v3_empty_texts(pairs, embedded, peer_bert_score):
+def test_empty_texts(pairs, embedded, peer_bert_score):
     hypotheses, references = ["", pairs[0][0]], [pairs[1][0], pairs[1][0]]
     with pytest.raises(AttributeError):  # with transformers 5 the package cannot read an empty text
         peer_bert_score.score(hypotheses, references, embedded, LAYER)
@@ -128,7 +128,7 @@ def test_v3_empty_texts(pairs, embedded, peer_bert_score):
     assert f1[1] > 0.5
 
 
-def test_v3_a_tokenizer_that_names_no_length(pairs, embedded, peer_bert_score, tmp_path):
+def test_a_tokenizer_that_names_no_length(pairs, embedded, peer_bert_score, tmp_path):
     """Such a one says 1e30 pieces: the package fails on the number, we read as much as the model
     has positions for.
     """
@@ -143,7 +143,7 @@ def test_v3_a_tokenizer_that_names_no_length(pairs, embedded, peer_bert_score, t
     assert worst(ours.score(*pairs, str(model), LAYER), right) <= TOLERANCE
 
 
-def test_v19_parts_of_several_references_come_from_several_of_them(embedded, peer_bert_score):
+def test_parts_of_several_references_come_from_several_of_them(embedded, peer_bert_score):
     """The package takes the best of each column: its F1 is not that of its precision and recall. So
     do we here.
 
@@ -176,14 +176,14 @@ def test_v19_parts_of_several_references_come_from_several_of_them(embedded, pee
     assert one[2] == pytest.approx(2 * one[0] * one[1] / (one[0] + one[1]), abs=1e-9)
 
 
-def test_v7_idf_of_one_text(embedded, peer_bert_score):
+def test_idf_of_one_text(embedded, peer_bert_score):
     one = ["a cat"], ["profits rose"]
     assert torch.isnan(torch.stack(peer_bert_score.score(*one, embedded, LAYER, idf=True))).any()
     with pytest.raises(ValueError, match="idf from 1 text"):
         ours.score(*one, embedded, LAYER, idf=True)
 
 
-def test_v5_the_hash_tells_what_the_package_does_not(pairs, embedded, peer_bert_score):
+def test_the_hash_tells_what_the_package_does_not(pairs, embedded, peer_bert_score):
     hypotheses, references = pairs
     given = [{"idf_sents": references}, {"idf_sents": references[:4]}]
     mine, theirs = (
@@ -192,7 +192,7 @@ def test_v5_the_hash_tells_what_the_package_does_not(pairs, embedded, peer_bert_
     )
     assert (
         theirs[0] == theirs[1]
-    )  # other weights, the same hash; and V4: version=0.3.12 in the wheel 0.3.13
+    )  # other weights, the same hash; and version=0.3.12 in the wheel 0.3.13
     assert "version=0.3.12" in theirs[0]
     assert mine[0] != mine[1]
     (_, signature) = ours.BERTScorer(embedded, LAYER, idf=True, **given[0]).score(
@@ -201,7 +201,7 @@ def test_v5_the_hash_tells_what_the_package_does_not(pairs, embedded, peer_bert_
     assert signature == mine[0]
 
 
-def test_v17_batch_size_changes_nothing(pairs, embedded):
+def test_batch_size_changes_nothing(pairs, embedded):
     small, large = (
         ours.BERTScorer(embedded, LAYER, batch_size=size).score(*pairs, batch_size=size)
         for size in (1, 64)

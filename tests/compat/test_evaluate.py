@@ -69,7 +69,7 @@ def test_combined_with_others(evaluate, directory, pairs, tmp_path):
         )
 
 
-def test_v2_each_call_fits_its_own_idf(
+def test_each_call_fits_its_own_idf(
     evaluate, directory, pairs, embedded, peer_bert_score, tmp_path
 ):
     """evaluate's own module keeps a scorer by bert-score's hash, which does not tell the idf
@@ -96,7 +96,7 @@ def test_v2_each_call_fits_its_own_idf(
     assert set(after) == {"precision", "recall", "f1", "hashcode"}
 
 
-def test_v2_beside_evaluates_own_module(evaluate, directory, checkout, pairs, embedded, tmp_path):
+def test_beside_evaluates_own_module(evaluate, directory, checkout, pairs, embedded, tmp_path):
     """The module itself, from a checkout: its second call is weighed by the texts of its first,
     ours is not.
     """

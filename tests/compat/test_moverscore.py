@@ -1,6 +1,6 @@
 """`monge.compat.moverscore` and `moverscore_v2` beside a plain re-implementation of both releases.
 
-The package `moverscore` does not import (V9), so the formulas stand in
+The package `moverscore` does not import, so the formulas stand in
 tests/parity/test_moverscore.py.
 """
 
@@ -125,7 +125,7 @@ def test_sentence_and_corpus_score(texts, release):
         release.corpus_score(hypotheses, [references, others[1:]])
 
 
-def test_v7_idf_of_one_text_is_no_perfect_score():
+def test_idf_of_one_text_is_no_perfect_score():
     """Every weight is ln(2/2) = 0: pyemd, which the release calls, finds that no mass costs
     nothing, so 1 - 0.
     """

@@ -63,7 +63,7 @@ class BothScorers:
             self.expected = list(theirs(*arguments, **settings))
         except (
             AttributeError
-        ):  # V3: with transformers 5 the peer cannot read an empty text, and expects nothing
+        ):  # with transformers 5 the peer cannot read an empty text, and expects nothing
             self.expected = []
         return (parts, Told(signature)) if wants_hash else parts
 

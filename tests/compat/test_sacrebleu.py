@@ -71,7 +71,7 @@ def test_paired_tests_of_sacrebleu_take_it(pairs):
     assert "bs:200" in str(signatures["twmd"])
 
 
-def test_v8_references_the_wrong_way_round_are_refused(pairs):
+def test_references_the_wrong_way_round_are_refused(pairs):
     hypotheses, references = pairs
     transposed = [[one] for one in references]
     assert (

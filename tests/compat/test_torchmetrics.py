@@ -158,7 +158,7 @@ def test_what_cannot_be_taken_is_a_value_error(pairs, embedded):
         BERTScore(embedded, num_layers=99)
 
 
-def test_v1_each_prediction_meets_its_own_reference(pairs, embedded, peer_bert_score, quietly):
+def test_each_prediction_meets_its_own_reference(pairs, embedded, peer_bert_score, quietly):
     """Pairs of several lengths in one call: torchmetrics 1.9.0 mixes them up, bert-score and we do
     not.
     """

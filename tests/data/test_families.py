@@ -1,36 +1,21 @@
-"""The table of docs/families.md: what is printed is what was kept, and what is kept is what is
-computed.
-"""
+"""The figures of docs/families.md: every job was run, and a part of them computed again."""
 
-import importlib.util
-from pathlib import Path
-
+import make_families as make
 import pytest
 
 from monge.datasets import open_dataset
 from monge.evaluation import Resampling, Setup, Task, evaluate
 from monge.metrics.signature import difference
 
-PLACE = Path(__file__).parents[2] / "docs" / "families" / "make.py"
 MODEL = "multilingual-e5-small"
 
 
-@pytest.fixture(scope="module")
-def make():
-    loader = importlib.util.spec_from_file_location("families_make", PLACE)
-    module = importlib.util.module_from_spec(loader)
-    loader.loader.exec_module(module)
-    return module
+def test_every_job_has_kept_figures():
+    assert len(make.read_results()) == len(list(make.list_jobs()))
 
 
-def test_the_page_has_the_table_of_the_kept_results(make):
-    shown = make.PAGE.read_text("utf-8").partition(make.BEGIN)[2].partition(make.END)[0]
-    assert shown.strip().split("\n") == make.table(make.kept(), MODEL)
-    assert len(make.kept()) == len(list(make.jobs()))
-
-
-def test_figures_are_what_is_computed(make, data_dir, models_dir):
-    kept = make.kept()[f"{MODEL} mlqe-pe ro-en without"]
+def test_figures_are_what_is_computed(data_dir, models_dir):
+    kept = make.read_results()[f"{MODEL} mlqe-pe ro-en without"]
     names = ["sentsim", "sbert"]
     setup = Setup(model=str(models_dir / MODEL))
     task = Task("mlqe-pe", data_dir, pairs=["ro-en"])
@@ -46,10 +31,10 @@ def test_figures_are_what_is_computed(make, data_dir, models_dir):
     assert found.agreements[0].mean.value >= 0.58
 
 
-def test_maps_learn_from_other_texts_than_they_are_tried_on(make, data_dir):
+def test_maps_learn_from_other_texts_than_they_are_tried_on(data_dir):
     where = type("Where", (), {"data": data_dir})
     for pair in make.PAIRS:
-        taught = make.parallel(pair, where)
+        taught = make.read_parallel(pair, where)
         tried = open_dataset("mlqe-pe", data_dir, pairs=[pair]).groups[pair].segments
-        assert 400 <= len(taught) <= make.MOST
+        assert 400 <= len(taught) <= make.MAX_PARALLEL
         assert not {source for source, _ in taught} & {one.source for one in tried}

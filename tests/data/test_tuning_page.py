@@ -1,11 +1,11 @@
-"""docs/tuning.md shows what is kept in docs/tuning, and what is shipped is what was made."""
+"""Figures of tuned models carry the signature of the adapter whose card is kept."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
+import make_adapters
 import pytest
+from tuning_page import CARDS, MEASURED
 
 from monge.encoders.adapter import read_adapter
 from monge.encoders.models import find_model
@@ -18,53 +18,51 @@ ADAPTERS = ROOT / "src" / "monge" / "encoders" / "adapters"
 
 
 @pytest.fixture(scope="module")
-def make():
-    spec = importlib.util.spec_from_file_location(
-        "make_tuning", ROOT / "docs" / "tuning" / "make.py"
-    )
-    module = sys.modules["make_tuning"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def figures():
+    """The kept figures: `DATASET/ADAPTER` -> rows before and after tuning."""
+    return json.loads(MEASURED.read_text("utf-8"))
 
 
-def test_the_page_is_made_of_what_is_kept(make):
-    assert make.page() == (ROOT / "docs" / "tuning.md").read_text()
-
-
-def test_every_figure_carries_the_signature_of_its_model(make):
-    kept = json.loads(make.RESULTS.read_text())
-    for key, found in kept.items():
+def test_every_figure_carries_the_signature_of_its_model(figures):
+    for key, rows in figures.items():
         name = key.partition("/")[2]
-        for one in found:
-            assert (f"+{name}#" in one["signature"]) == (one["model"] == "after"), key
+        for row in rows:
+            assert (f"+{name}#" in row["signature"]) == (row["model"] == "after"), key
 
 
 def kept_cards():
-    """Every adapter that is kept or shipped: its name, and its card."""
-    folders = [
-        *(ROOT / "docs" / "tuning" / "adapters").glob("*/card.json"),
-        *ADAPTERS.glob("*/*/card.json"),
-    ]
-    return [(path.parent, json.loads(path.read_text())) for path in sorted(folders)]
+    """Every adapter whose card is kept or that is shipped: its folder, and its card."""
+    cards = [*CARDS.glob("*/card.json"), *ADAPTERS.glob("*/*/card.json")]
+    return [(path.parent, json.loads(path.read_text())) for path in sorted(cards)]
 
 
-def test_every_figure_is_of_the_adapter_that_is_kept(make):
-    """The digest in a figure's signature is that in the card: figures of weights since replaced do
-    not stay.
-    """
-    kept = json.loads(make.RESULTS.read_text())
+def card_of(name):
+    """The card of a recipe: in the package where it is shipped, else beside the figures."""
+    shipped = make_adapters.RECIPES[name].shipped
+    folder = make_adapters.adapter_folder(name) if shipped else CARDS / name
+    path = folder / "card.json"
+    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+
+
+def test_every_figure_is_of_the_adapter_whose_card_is_kept(figures):
+    """The digest in a figure's signature is that of the card: no figure of replaced weights."""
     checked = 0
-    for key, found in kept.items():
-        name = key.partition("/")[2]
-        if not (make.place_of(name) / "card.json").is_file():
-            continue  # those of few judgements are measured and not kept
-        card = json.loads((make.place_of(name) / "card.json").read_text())
+    for key, rows in figures.items():
+        card = card_of(key.partition("/")[2])
+        if card is None:
+            continue  # adapters of few judgements were measured before cards of them were kept
         digest = card["signature"].partition("|model:")[2].partition("#")[2][:8]
-        for one in found:
-            if one["model"] == "after":
-                assert f"#{digest}" in one["signature"], key
+        for row in rows:
+            if row["model"] == "after":
+                assert f"#{digest}" in row["signature"], key
                 checked += 1
     assert checked > 20
+
+
+def test_no_weights_are_kept_beside_the_cards():
+    folders = {name for name, recipe in make_adapters.RECIPES.items() if not recipe.shipped}
+    assert {path.name for path in CARDS.iterdir()} <= folders
+    assert {path.name for path in CARDS.glob("*/*")} == {"card.json"}
 
 
 BEFORE = {"german", "germeval", "sts-mpnet", "taught"}

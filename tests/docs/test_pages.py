@@ -13,56 +13,39 @@ import sys
 from pathlib import Path
 
 import pytest
+import run_tutorials
+from reference_pages import metrics as metric_pages
 
 from monge.render.palette import COLOURS
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
+DOCS, RESULTS = ROOT / "docs", ROOT / "results"
 
 
-def module(name: str, place: Path):
-    loader = importlib.util.spec_from_file_location(name, place)
-    made = importlib.util.module_from_spec(loader)
-    sys.modules[name] = made  # dataclasses look their module up
-    loader.loader.exec_module(made)
-    return made
+def test_docs_holds_pages_and_their_pictures_only():
+    suffixes = {".md", ".svg", ".png", ".css", ".js"}
+    others = [path for path in DOCS.rglob("*") if path.is_file() and path.suffix not in suffixes]
+    assert others == []
 
 
-reference = module("reference_make", DOCS / "reference" / "make.py")
-import metric_pages  # noqa: E402 - beside what was just imported
-
-tutorials = module("tutorials_run", DOCS / "tutorials" / "run.py")
-
-
-@pytest.mark.parametrize("place", reference.PAGES, ids=lambda place: place.stem)
-def test_the_reference_is_what_the_code_says(place):
-    made = re.sub(r"\n{3,}", "\n\n", reference.PAGES[place]())
-    assert place.read_text("utf-8") == made, "run: python docs/reference/make.py"
+def test_every_metric_has_notes_and_every_note_a_metric():
+    notes = metric_pages.read_notes()
+    assert set(notes) - {"origins"} == set(metric_pages.bare_names())
+    for name in metric_pages.bare_names():
+        assert set(notes[name]) == {"formula", "words", "warts"} and notes[name]["warts"]
+    cited = {preset.cites for preset in metric_pages.EVERY.values()}
+    assert cited == set(notes["origins"])
 
 
-def test_the_page_about_the_service_shows_what_was_measured():
-    made = module("serve_make", DOCS / "serve" / "make.py")
-    assert made.page() == made.PAGE.read_text("utf-8"), "run: python docs/serve/make.py page"
-
-
-def test_every_metric_is_explained_and_nothing_else():
-    known = metric_pages.notes()
-    assert set(known) - {"origins"} == set(metric_pages.bare())
-    for name in metric_pages.bare():
-        assert set(known[name]) == {"formula", "words", "warts"} and known[name]["warts"]
-    cited = {one.cites for one in metric_pages.EVERY.values()}
-    assert cited == set(known["origins"])
-
-
-@pytest.mark.parametrize("page", tutorials.PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", run_tutorials.PAGES, ids=lambda page: page.stem)
 def test_a_page_prints_what_it_shows(page):
-    faults = tutorials.play(page)
-    assert not faults, "run: python docs/tutorials/run.py --write\n\n" + "\n\n".join(faults)
+    faults = run_tutorials.run_page(page)
+    assert not faults, "run: python tools/run_tutorials.py --write\n\n" + "\n\n".join(faults)
 
 
 def test_there_are_five_tutorials_and_each_has_commands():
-    assert len(tutorials.PAGES) == 6
-    for page in tutorials.PAGES:
+    assert len(run_tutorials.PAGES) == 6
+    for page in run_tutorials.PAGES:
         commands = re.findall(r"^(?:\$ monge|>>> )", page.read_text("utf-8"), re.MULTILINE)
         assert len(commands) >= 4, page.name
 
@@ -73,13 +56,13 @@ def test_a_page_that_shows_something_else_is_found(tmp_path):
         "```pycon\n>>> print(1.5, 'a')\n1.501 a\n>>> print(1.5)\n1.6\n```\n"
         "```console\n$ monge show nothing\n$ echo $?\n2\n```\n"
     )
-    first, second = tutorials.play(page)
+    first, second = run_tutorials.run_page(page)
     assert "print(1.5)" in first and "unknown metric" in second
-    tutorials.play(page, write=True)
-    assert "1.501 a" in page.read_text() and not tutorials.play(page)
-    assert tutorials.agree(("a", "…", "c"), ["a", "b", "b", "c"]) and not tutorials.agree(
-        ("a", "…", "c"), ["a", "b"]
-    )
+    run_tutorials.run_page(page, write=True)
+    assert "1.501 a" in page.read_text() and not run_tutorials.run_page(page)
+    assert run_tutorials.is_same_output(
+        ("a", "…", "c"), ["a", "b", "b", "c"]
+    ) and not run_tutorials.is_same_output(("a", "…", "c"), ["a", "b"])
 
 
 @pytest.fixture(scope="module")
@@ -197,26 +180,15 @@ def test_every_link_of_the_readme_leads_somewhere():
         assert (ROOT / (target[0] or target[1])).exists(), target
 
 
-def test_the_page_of_recommendations_is_what_is_kept():
-    make = module("recommend_make", DOCS / "recommend" / "make.py")
-    assert make.PAGE.read_text("utf-8") == make.text(), "run: python docs/recommend/make.py page"
-
-
-def test_the_page_of_reports_is_what_was_measured():
-    make = module("report_benchmark", ROOT / "benchmarks" / "report.py")
-    assert make.PAGE.read_text("utf-8") == make.page_text(), "run: python benchmarks/report.py page"
-    small, large = json.loads(make.KEPT.read_text("utf-8"))
+def test_reports_are_small_and_open_quickly():
+    small, large = json.loads((RESULTS / "report" / "report.json").read_text("utf-8"))
     assert (small["systems"], small["segments"], len(small["metrics"])) == (5, 1000, 4)
-    assert (
-        small["bytes"] <= 3e6
-        and small["segments_shown_ms"] < 1000
-        and small["explained"] == small["segments"]
-    )
-    assert (large["systems"], large["segments"]) == (20, 3000) and large["explained"] < large[
-        "segments"
-    ]
-    for one in (small, large):
-        assert sum(one["parts"].values()) == one["bytes"]
+    assert small["bytes"] <= 3e6 and small["segments_shown_ms"] < 1000
+    assert small["explained"] == small["segments"]
+    assert (large["systems"], large["segments"]) == (20, 3000)
+    assert large["explained"] < large["segments"]
+    for report in (small, large):
+        assert sum(report["parts"].values()) == report["bytes"]
 
 
 def printed_on(page: str, column: int) -> dict[str, str]:
@@ -240,7 +212,6 @@ def test_the_pages_of_long_studies_are_what_is_kept():
     shown = {
         (page.parent / target).resolve()
         for page in DOCS.rglob("*.md")
-        if not page.name.startswith("template")
         for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text("utf-8"))
     }
     assert all(one.is_file() for one in shown)
@@ -248,82 +219,65 @@ def test_the_pages_of_long_studies_are_what_is_kept():
     assert drawn <= shown, drawn - shown
 
 
-def test_the_readme_says_what_is_kept():
+def test_the_readme_agrees_with_the_pages():
+    """The figures of README's table are made from kept results; the pages print the same."""
     text = (ROOT / "README.md").read_text("utf-8")
-    rows = {
-        line.split("|")[1].strip(" *"): line for line in text.splitlines() if line.startswith("| ")
-    }
-    kept = json.loads((ROOT / "src/monge/recommendation/kept/agreement.json").read_text("utf-8"))[
-        "wmt17"
-    ]
-    assert kept["sample"] is None and kept["groups"] == 7
+    kept = json.loads((ROOT / "src/monge/recommendation/kept/agreement.json").read_text("utf-8"))
+    wmt17 = kept["wmt17"]
+    assert wmt17["sample"] is None and wmt17["groups"] == 7
     printed = {**printed_on("results/tables.md", 8), **printed_on("defaults.md", 4)}
     printed["twmd"] = printed.pop("twmd, T = .1")
-    for metric, figure in kept["metrics"].items():  # what monge recommend answers from is the same
-        if metric in printed:
-            assert figure["value"] == pytest.approx(float(printed[metric]), abs=1e-3), metric
-
-    speed = {
-        one["what"]: one["median"]
-        for one in json.loads((DOCS / "speed/run.json").read_text("utf-8"))["ratios"]
+    compared = [metric for metric in wmt17["metrics"] if metric in printed]
+    assert {"twmd", "bertscore", "moverscore", "chrf"} <= set(compared)
+    for metric in compared:
+        assert wmt17["metrics"][metric]["value"] == pytest.approx(float(printed[metric]), abs=1e-3)
+    assert f"`twmd` {printed['twmd']} |" in text and f"chrF {printed['chrf']} |" in text
+    assert f"| {printed['bertscore']} |" in text
+    profiles = json.loads((RESULTS / "tables" / "moverscore-profiles.json").read_text("utf-8"))
+    means = {
+        result["metric"]: f"{result['mean']:.3f}".removeprefix("0")
+        for result in profiles["results"]
     }
-    against = "bertscore@release {} against bert-score 0.3.13"
-    assert f"`twmd` {printed['twmd']}" in rows["monge"]
-    assert f"| {printed['bertscore']} |" in rows["bert-score"]
-    assert f"our `moverscore` {printed['moverscore']}" in rows["MoverScore"]
-    assert f"chrF {printed['chrf']}" in rows["sacrebleu"] and "not measured" in rows["COMET"]
-    assert (
-        f"{speed[against.format('fp32')]:.1f} times as fast (int8: "
-        f"{speed[against.format('int8')]:.1f})" in rows["bert-score"]
-    )
-    loop = speed["moverscore@v2 against the plain MoverScore loop"]
-    assert (
-        f"`moverscore@v2` is {loop:.1f} times as fast as a plain loop over the same formula"
-        in rows["MoverScore"]
-    )
-    profiles = json.loads((DOCS / "results" / "moverscore-profiles.json").read_text("utf-8"))[
-        "results"
-    ]
-    means = {one["metric"]: f"{one['mean']:.3f}".removeprefix("0") for one in profiles}
-    assert f"`@v1` {means['moverscore@v1']}, `@v2` {means['moverscore@v2']}" in rows["MoverScore"]
     assert means["moverscore"] == printed["moverscore"]
-    precise = json.loads((DOCS / "speed" / "precision.json").read_text("utf-8"))
+    precisions = json.loads((RESULTS / "speed" / "precision.json").read_text("utf-8"))
     whole = next(
-        one["pearson"]
-        for one in precise
-        if (one["metric"], one["precision"]) == ("moverscore@v2", "fp32")
+        row["pearson"]
+        for row in precisions
+        if (row["metric"], row["precision"]) == ("moverscore@v2", "fp32")
     )
     assert f"{whole:.3f}".removeprefix("0") == means["moverscore@v2"]
-    assert f"{len(metric_pages.bare())} metrics" in rows["monge"]
-    assert len(text.splitlines()) <= 70, "one screen"
+    lines = [line for line in text.splitlines() if not line.startswith("<!--")]
+    assert len(lines) <= 70, "one screen"
 
 
-def test_the_tables_of_results_are_what_is_kept():
-    make = module("results_make", DOCS / "results" / "make.py")
-    assert make.PAGE.read_text("utf-8") == make.page(), "run: python docs/results/make.py --page"
+def test_the_short_page_of_results_agrees_with_the_kept_runs():
     short = (DOCS / "results.md").read_text("utf-8")
     for run, model in (
         ("wmt17", "all-MiniLM-L6-v2"),
         ("wmt17-e5", "e5-small"),
         ("wmt17-mpnet", "all-mpnet-base-v2"),
     ):
-        (standing,) = json.loads((make.RUNS / f"{run}.json").read_text("utf-8"))["study"][
-            "standings"
-        ]
+        output = json.loads((RESULTS / "tables" / f"{run}.json").read_text("utf-8"))
+        (standing,) = output["study"]["standings"]
         means = [f"{mean['value']:.3f}".removeprefix("0") for mean in standing["mean"]]
         row = next(line for line in short.splitlines() if line.startswith(f"| {model}"))
         assert [cell.strip() for cell in row.split("|")[2:6]] == means[:4], model
 
 
-def test_the_page_of_claims_is_what_was_simulated():
+def names_of_settings():
+    """The settings that benchmarks/claims.py simulates."""
+    loader = importlib.util.spec_from_file_location("claims", ROOT / "benchmarks" / "claims.py")
+    module = importlib.util.module_from_spec(loader)
+    sys.modules["claims"] = module  # dataclasses look their module up
+    loader.loader.exec_module(module)
+    return [setting.name for setting in module.SETTINGS]
+
+
+def test_equal_metrics_are_seldom_called_different():
     """Equal metrics are called different in at most .06 of the runs, for 2 to 20 metrics."""
-    claims = module("claims_benchmark", ROOT / "benchmarks" / "claims.py")
-    assert claims.PAGE.read_text("utf-8") == claims.page_text(), (
-        "run: python benchmarks/claims.py page"
-    )
-    kept = json.loads(claims.KEPT.read_text("utf-8"))
+    kept = json.loads((RESULTS / "claims" / "claims.json").read_text("utf-8"))
     *held, before = kept["rows"]
-    assert [row["setting"] for row in kept["rows"]] == [setting.name for setting in claims.SETTINGS]
+    assert [row["setting"] for row in kept["rows"]] == names_of_settings()
     for row in held:
         assert max(row["false"].values()) <= 0.06, row
     assert held[0]["runs"] >= 2000 and set(held[0]["false"]) == {"2", "3", "5", "10", "20"}

@@ -1,6 +1,4 @@
-"""Faults of peers (ecosystem.md V1 …), each held here by name. Others: tests/unit/test_api.py,
-tests/cli.
-"""
+"""Faults of other libraries that monge must not have; docs/migration.md lists those libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ REFERENCES = ["A small dog barks.", R[2], "Nobody was injured.", R[0], "No"]
 
 
 @pytest.mark.parametrize("metric", ["bertscore", "twmd", "moverscore", "emd", "sbert"])
-def test_v1_pairs_stay_together_when_batches_are_sorted_by_length(metric):
+def test_pairs_stay_together_when_batches_are_sorted_by_length(metric):
     loaded = monge.load(metric)
     stats = loaded.fit(R) if loaded.scorer.fits else None
     together = loaded.score(HYPOTHESES, REFERENCES, stats=stats).segments
@@ -29,7 +27,7 @@ def test_v1_pairs_stay_together_when_batches_are_sorted_by_length(metric):
     assert len({round(one, 4) for one in alone}) == len(alone)  # a wrong pairing would show
 
 
-def test_v2_idf_of_one_call_does_not_weigh_the_next():
+def test_idf_of_one_call_does_not_weigh_the_next():
     kept = monge.load("bertscore[weights=idf]")
     first = kept.score(A, R)
     after, fresh = (one.score(A[:9], R[:9]) for one in (kept, monge.load("bertscore[weights=idf]")))
@@ -39,7 +37,7 @@ def test_v2_idf_of_one_call_does_not_weigh_the_next():
     assert not np.allclose(after.segments, first.segments[:9], atol=1e-4)
 
 
-def test_v5_what_moves_a_score_is_in_the_signature():
+def test_what_moves_a_score_is_in_the_signature():
     signature = monge.score(A, R, metric="moverscore").signature
     for key in (
         "model",
@@ -56,7 +54,7 @@ def test_v5_what_moves_a_score_is_in_the_signature():
     assert "#" in signature["model"]
 
 
-def test_v7_unrelated_texts_never_score_best_for_want_of_mass():
+def test_unrelated_texts_never_score_best_for_want_of_mass():
     with pytest.raises(DataError):
         monge.score(["a cat"], ["profits rose"], metric="moverscore")
     same = ["the the", "the the", "a dog"]
@@ -66,7 +64,7 @@ def test_v7_unrelated_texts_never_score_best_for_want_of_mass():
     assert (found.segments[1:] < 0.999).all()
 
 
-def test_v11_marks_that_a_user_typed_are_text():
+def test_marks_that_a_user_typed_are_text():
     plain, marked = (
         monge.explain(text, "a dog", metric="bertscore").hypothesis.units
         for text in ("a dog", "a [SEP] dog [MASK]")
@@ -75,14 +73,14 @@ def test_v11_marks_that_a_user_typed_are_text():
     assert "[SEP]" not in marked
 
 
-def test_v18_n_grams_are_not_ignored():
+def test_n_grams_are_not_ignored():
     one, two = (
         monge.score(A[:6], R[:6], metric=name).segments for name in ("moverscore", "moverscore-2")
     )
     assert not np.allclose(one, two, atol=1e-3)
 
 
-def test_v19_the_best_reference_is_taken_whole():
+def test_the_best_reference_is_taken_whole():
     hypothesis = ["A dog jumps after a red ball in the garden today."]
     several = [
         [

@@ -62,7 +62,7 @@ def plain_model():
 
 
 def idf_table(texts):
-    """§0.8 over sets of ids, specials included; unseen pieces get ln(N + 1)."""
+    """Return idf over sets of ids, specials included; unseen pieces get ln(N + 1)."""
     model, df = plain_model(), {}
     for text in texts:
         for piece in set(model.ids(text)):

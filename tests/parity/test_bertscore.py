@@ -79,7 +79,7 @@ def test_equal_to_the_package(pairs, idf, capsys):
 
 
 def test_several_references(pairs):
-    """The package takes the best of each part by itself (V19)."""
+    """The package takes the best of each part by itself."""
     hypotheses, references = ([*side[:40]] for side in pairs)
     several = [[one, references[(k + 7) % 40]] for k, one in enumerate(references)]
     metric = monge.load("bertscore@release")
@@ -90,9 +90,7 @@ def test_several_references(pairs):
 
 
 def test_pairs_do_not_meet_their_neighbours(pairs):
-    """Four pairs of different length in one call and alone (V1: torchmetrics pairs the wrong
-    sentences).
-    """
+    """Four pairs of different length in one call and alone; torchmetrics mixes up sentences."""
     hypotheses, references = ([*side[:12]] for side in pairs)
     metric = monge.load("bertscore@release")
     together = metric.score(hypotheses, references).segments

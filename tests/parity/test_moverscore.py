@@ -1,6 +1,4 @@
-"""MoverScore's releases against a reference written loop by loop from metrics-spec §1.1 and
-§1.2.
-"""
+"""MoverScore's releases 1 and 2 against a reference written loop by loop."""
 
 import string
 

@@ -1,4 +1,4 @@
-"""TWMD and TRWMD as released, against a reference written loop by loop from metrics-spec §5.2."""
+"""TWMD and TRWMD as released, against a reference written loop by loop."""
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Kept results of evaluations: each metric's agreement on each data set, and its cost.
 
-`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json`
-(what tuning did to the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers
+`kept/agreement.json` and `kept/cost.json` are made by tools/make_recommend.py, `kept/adapters.json`
+(figures of the shipped tuned models) by tools/make_adapter_figures.py. `monge recommend` answers
 from them, and the catalogue of the service shows them.
 """
 

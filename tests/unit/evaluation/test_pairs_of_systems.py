@@ -19,9 +19,7 @@ from monge.types import Segment
 WORDS = "red green blue black white pink brown grey gold teal".split()  # noqa: SIM905
 HUMAN = {"one": (0.9, 0.8, 0.7), "two": (0.6, 0.9, 0.2), "three": (0.1, 0.2, 0.3)}
 METRIC = {"one": (5, 6, 9), "two": (4, 7, 1), "three": (3, 2, 1)}
-"""Words of ten that each system has right: rouge1 is a tenth of that. The first two are
-metrics-spec 8.3's toy.
-"""
+"""Words of ten that each system has right: rouge1 is a tenth of that."""
 FAST = Resampling(resamples=200)
 BOTH = ["pairwise_accuracy", "soft_pairwise_accuracy"]
 

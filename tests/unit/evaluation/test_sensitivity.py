@@ -254,9 +254,7 @@ def test_a_joint_factor_is_taken_apart_in_a_crossing(table, tiny_bert):
 
 
 def test_the_last_word_before_a_full_stop_stays(tiny_bert):
-    """The published code lost it under averaged subwords without punctuation (metrics-spec
-    §8.6).
-    """
+    """The published code lost it under averaged subwords without punctuation."""
     settings = ["units.subwords=mean", "units.punctuation=drop"]
     for metric in ("moverscore", "bertscore"):
         found = api.explain(

@@ -81,7 +81,7 @@ def test_empty_texts_under_a_corpus_mean(load):
 
 
 def test_idf_of_one_text_is_refused(load):
-    """V7: others answer 1.0 for unrelated texts, or NaN."""
+    """Other libraries answer 1.0 for unrelated texts, or NaN."""
     with pytest.raises(DataError, match="idf from 1 text"):
         load("moverscore").score([HYPOTHESES[0]], [REFERENCES[0]])
     with pytest.raises(DataError, match="3 equal texts"):
@@ -90,7 +90,7 @@ def test_idf_of_one_text_is_refused(load):
 
 
 def test_idf_is_fitted_anew_each_time(load):
-    """V2: another library keeps the weights of its first call."""
+    """Another library keeps the weights of its first call."""
     metric = load("bertscore", "weights=idf")
     metric.score(HYPOTHESES[:20], REFERENCES[:20])
     again = metric.score(HYPOTHESES[20:], REFERENCES[20:])

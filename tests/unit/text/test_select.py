@@ -55,7 +55,7 @@ def test_first_piece_and_mean_of_pieces(encoder):
 
 @every_family
 def test_the_last_word_before_a_full_stop_is_kept(encoder):
-    """Another implementation drops it with mean of pieces and punctuation dropped (bug B30)."""
+    """Another implementation drops it with mean of pieces and punctuation dropped."""
     for text in ("the cat sat .", "the cat sat.", "the cat unhappily ."):
         found = labels(encoder, text, subwords="mean", punctuation="drop")
         assert found == ["the", "cat", text.split()[2].strip(".")]
@@ -97,7 +97,7 @@ def test_a_text_of_the_mark_itself_keeps_a_unit(encoder):
     "literal", ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "<s>", "</s>", "<pad>", "<mask>"]
 )
 def test_literal_specials_are_text(encoder, literal):
-    """V11: typed by a user they are words like any others."""
+    """Special tokens that a user typed are words like any others."""
     (tokens,) = encoder.tokenise([f"the {literal} cat"])
     assert sum(tokens.special) == 2
     assert tokens.special[0] and tokens.special[-1]
@@ -134,9 +134,7 @@ def test_stopwords_match_whole_words(encoder):
 
 @wordpiece
 def test_stopwords_match_pieces(encoder):
-    """Release of MoverScore: the first piece alone is looked at; with all pieces kept `##the`
-    matches too (§8.6).
-    """
+    """MoverScore's release looks at the first piece alone; with all pieces `##the` matches too."""
     assert labels(encoder, "unhappily the cat", {"the", "un"}, subwords="first", match="piece") == [
         "cat"
     ]

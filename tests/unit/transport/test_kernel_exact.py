@@ -103,7 +103,7 @@ def test_units_without_mass_do_not_matter():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["one", "all"])
 def test_costs_that_are_no_numbers(bad, where):
-    """POT answers these with cost 0.0, a perfect score (V6)."""
+    """POT answers these with cost 0.0, a perfect score."""
     cost, a, b = random_arrays(np.random.default_rng(0), 3, 4)
     cost[(0, 0) if where == "one" else slice(None)] = bad
     with pytest.raises(InvalidProblem, match="NaN or infinite"):

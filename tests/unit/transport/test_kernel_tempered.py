@@ -274,7 +274,7 @@ def test_nearest_units():
 
 
 def test_nearest_unit_of_negative_similarities_ignores_padding():
-    """Padding must not win with 0 when all true similarities are negative (bug B11)."""
+    """Padding must not win with 0 when all true similarities are negative."""
     one = problem(1 + np.array([[0.3, 0.2]]), [1.0], [0.5, 0.5])
     wide = problem(np.full((2, 4), 1.0), [1.0, 0.0], [0.25] * 4)
     batch = padded([one, wide])

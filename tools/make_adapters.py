@@ -1,0 +1,405 @@
+"""Train adapters into build/adapters and src/monge/encoders/adapters, and make docs/tuning.md.
+
+    MONGE_DATA=DIR MONGE_MODELS=DIR make adapters        # train and measure whatever is missing
+    python tools/make_adapters.py train [NAME …]         # those of RECIPES, into build/adapters
+    python tools/make_adapters.py measure [KEY …]        # figures and cards, into results/tuning
+    python tools/make_adapters.py ship                   # move the shipped ones into the package
+    python tools/make_adapters.py page                   # no runs: the page from results/tuning
+
+build/adapters is not under version control; the card of each adapter that a figure is of is kept in
+results/tuning/adapters. Reported adapters learned from WMT15 and WMT16 only and were chosen on a
+held-out tenth of those. The shipped `mt` learned from WMT15 to WMT18, so it is not measured on WMT;
+`fast` saw the human judgements of WMT15 and WMT16 only (and outputs of WMT18, scored by its
+teacher).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from repository import ADAPTERS, PACKAGE, ROOT, read_json, write_pages
+from tuning_page import ANALYSIS, CARDS, DATASETS, MEASURED, REPORTED_ADAPTERS, make_pages
+
+SHIPPED = PACKAGE / "encoders" / "adapters"
+MINI, E5, MPNET, MULTI = (
+    "all-MiniLM-L6-v2",
+    "e5-small",
+    "all-mpnet-base-v2",
+    "multilingual-e5-small",
+)
+WMT_BEFORE_2017, WMT_ALL_YEARS = (
+    ["--train", "wmt15+wmt16"],
+    ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"],
+)
+STS = ["--train", "similarity:stsb(split=train,pairs=en)"]
+STS_BOTH_OBJECTIVES = [*STS, "--train", "paraphrase:stsb(split=train,pairs=en)*0.5"]
+"""Similarity of sentences, learned by the metric and by the cosine of mean vectors."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An adapter: its base model, the arguments of `monge tune`, and its name if it is shipped."""
+
+    base: str
+    arguments: Sequence[str]
+    shipped: str = ""
+    metric: str = "twmd"
+
+
+def _english(*arguments: str) -> list[str]:
+    """Return arguments with the option that takes pairs into English."""
+    return [*arguments, "--pairs", "*-en"]
+
+
+def _german(first: str, second: str) -> list[str]:
+    """Return lessons of German pairs by one objective, and of English pairs by another."""
+    return [
+        *(
+            "--train",
+            f"{first}:stsb(split=train,languages=de)",
+            "--dev",
+            "stsb(split=dev,languages=de)",
+        ),
+        *(
+            "--train",
+            f"{second}:stsb(split=train,languages=en)",
+            "--blocks",
+            "6",
+            "--epochs",
+            "2",
+            "--seed",
+            "1",
+        ),
+    ]
+
+
+RECIPES = {
+    **{
+        f"mini-{seed}": Recipe(
+            MINI, _english(*WMT_BEFORE_2017, "--layers", "4", "--epochs", "2", "--seed", str(seed))
+        )
+        for seed in (1, 2, 3)
+    },
+    "e5-8": Recipe(
+        E5,
+        _english(
+            *WMT_BEFORE_2017, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1"
+        ),
+    ),
+    "e5": Recipe(
+        E5,
+        _english(
+            *WMT_BEFORE_2017, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1"
+        ),
+    ),
+    "mpnet": Recipe(
+        MPNET,
+        _english(
+            *WMT_BEFORE_2017, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1"
+        ),
+    ),
+    "one-block": Recipe(
+        MINI, _english(*WMT_BEFORE_2017, "--layers", "1", "--epochs", "3", "--seed", "1")
+    ),
+    "broad": Recipe(
+        MINI,
+        _english(
+            *WMT_BEFORE_2017, *STS_BOTH_OBJECTIVES, "--layers", "4", "--epochs", "2", "--seed", "1"
+        ),
+        "broad",
+    ),
+    "mt-mini": Recipe(MINI, _english(*WMT_ALL_YEARS, "--layers", "4", "--epochs", "2"), "mt"),
+    "mt-e5": Recipe(
+        E5, _english(*WMT_ALL_YEARS, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"
+    ),
+    "mt-mpnet": Recipe(
+        MPNET, _english(*WMT_ALL_YEARS, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"
+    ),
+    "fast": Recipe(
+        MINI,
+        _english(
+            *WMT_BEFORE_2017,
+            *(
+                "--train",
+                "distil:wmt18(sample=16000,batch=64)",
+                "--teacher",
+                "twmd",
+                "--teacher-model",
+                f"./{E5}+./e5",
+            ),
+            *("--layers", "1", "--epochs", "4", "--seed", "1", "--rank", "32", "--rate", "0.001"),
+        ),
+        "fast",
+    ),
+    **{
+        f"{count}-{seed}": Recipe(
+            MINI,
+            _english(
+                "--train",
+                f"wmt15+wmt16(sample={count})",
+                "--layers",
+                "4",
+                *more,
+                "--seed",
+                str(seed),
+            ),
+        )
+        for count, more in ((200, ("--epochs", "8")), (1000, ("--epochs", "4")))
+        for seed in (1, 2, 3)
+    },
+    "sts-mpnet": Recipe(
+        MPNET,
+        [
+            *(
+                "--train",
+                "similarity:stsb(split=train,pairs=en)",
+                "--dev",
+                "stsb(split=dev,pairs=en)",
+            ),
+            *("--blocks", "4", "--epochs", "2", "--seed", "1"),
+        ],
+        metric="sbert",
+    ),
+    "taught": Recipe(
+        MULTI,
+        [
+            *(
+                "--train",
+                "similarity:stsb(split=train,pairs=de)",
+                "--dev",
+                "stsb(split=dev,pairs=de)",
+            ),
+            *(
+                "--train",
+                "distil:stsb(split=train,pairs=de/de.aws/de.deepl,teacher=en,neighbours=4)*2",
+            ),
+            *("--teacher", "sbert", "--teacher-model", f"./{MPNET}+./sts-mpnet"),
+            *("--set", "encoder.prefix=query: ", "--rank", "16", "--epochs", "2", "--seed", "1"),
+        ],
+        metric="sbert",
+    ),
+    "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
+    "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),
+}
+"""The adapters by name; docs/tuning.md says how their layers were chosen."""
+
+GERMAN = {"switches": {"languages": "de", "split": "test"}, "statistic": ["pearson", "spearman"]}
+SKIPPED_FOR_BROAD = ("sts12", "sts13", "sts14", "wmt18-all")
+"""Data sets on which `broad` is not measured: sources of its training data, and the largest."""
+EVERY_METRIC = "twmd", "bertscore", "moverscore", "sbert"
+"""The metrics that `broad` is measured with: a default model serves them all."""
+
+
+def model_option(base: str) -> str:
+    """Return the value of --model for a base, relative to the linked folder."""
+    return "auto" if base == MINI else f"./{base}"
+
+
+def train(names: Sequence[str], options: argparse.Namespace) -> None:
+    """Train the named adapters, or all that are neither in build/adapters nor shipped."""
+    ADAPTERS.mkdir(parents=True, exist_ok=True)
+    measured = {adapter for _, _, adapter in list_measurements()}
+    with link_models(options) as workspace:
+        for name in names or RECIPES:
+            recipe, folder = RECIPES[name], ADAPTERS / name
+            if folder.is_dir() or (not names and adapter_folder(name).is_dir()):
+                continue
+            command = [
+                *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
+                *("--data", str(options.data), "--model", model_option(recipe.base)),
+                *("-o", str(folder), "--precision", options.precision),
+            ]
+            sys.stderr.write(f"+ {' '.join(command)}\n")
+            subprocess.run(command, check=True, cwd=workspace)
+            (workspace / name).symlink_to(folder)  # a later adapter may learn from it
+            if name not in measured:
+                keep_card(name)
+
+
+def keep_card(name: str) -> None:
+    """Copy the card of an adapter from build/adapters to results/tuning."""
+    if not RECIPES[name].shipped:
+        (CARDS / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ADAPTERS / name / "card.json", CARDS / name / "card.json")
+
+
+@contextmanager
+def link_models(options: argparse.Namespace) -> Iterator[Path]:
+    """Make a folder in which models have short names, so that cards name no local path."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Path(folder)
+        for path in (*Path(options.models).iterdir(), *ADAPTERS.glob("[!.]*")):
+            (workspace / path.name).symlink_to(path.resolve())
+        yield workspace
+
+
+def ship() -> None:
+    """Move the shipped adapters into the package, under the name that they have there."""
+    for name, recipe in RECIPES.items():
+        if recipe.shipped and (ADAPTERS / name).is_dir():
+            folder = SHIPPED / recipe.shipped / recipe.base
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.move(ADAPTERS / name, folder)
+            for file in (folder / "card.json", folder / "README.md"):
+                file.write_text(
+                    file.read_text("utf-8").replace(f"+{name}#", f"+{recipe.shipped}#"), "utf-8"
+                )
+
+
+def adapter_folder(name: str) -> Path:
+    """Return the folder of an adapter: in the package where it is shipped, else ADAPTERS."""
+    recipe = RECIPES[name]
+    return SHIPPED / recipe.shipped / recipe.base if recipe.shipped else ADAPTERS / name
+
+
+def list_measurements() -> Iterator[tuple[str, str, str]]:
+    """Yield everything that is measured: key, data set, adapter."""
+    for name, recipe in RECIPES.items():
+        if recipe.shipped != "mt" and recipe.metric == "twmd":
+            yield f"wmt17/{name}", "wmt17", name
+    for name in REPORTED_ADAPTERS:
+        for dataset in DATASETS:
+            if dataset != "wmt17" and not (name == "broad" and dataset in SKIPPED_FOR_BROAD):
+                yield f"{dataset}/{name}", dataset, name
+    for name, recipe in RECIPES.items():
+        if recipe.base == MULTI:
+            yield f"stsb/{name}", "stsb", name
+
+
+def measure(keys: Sequence[str], options: argparse.Namespace) -> None:
+    """Evaluate before and after tuning in one run each, with the test of the difference."""
+    results = read_json(MEASURED) if MEASURED.is_file() else {}
+    with link_models(options) as workspace:
+        os.chdir(workspace)
+        for key, dataset, name in list_measurements():
+            if (
+                (keys and key not in keys)
+                or (not keys and key in results)
+                or not adapter_folder(name).is_dir()
+            ):
+                continue
+            results[key] = evaluate_adapter(dataset, name, options)
+            MEASURED.write_text(json.dumps(results, indent=1, allow_nan=False) + "\n")
+            keep_card(name)
+            means = [f"{row['statistic']} {row['model']} {row['mean']:.4f}" for row in results[key]]
+            sys.stderr.write(f"{key}: {', '.join(means)}\n")
+        os.chdir(ROOT)
+
+
+def evaluate_adapter(dataset: str, name: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what `monge evaluate` says of the base model and of the adapter on it.
+
+    All metrics are scored in one pass; each is then tested alone, with scores from the cache.
+    """
+    from monge.evaluation import Resampling, Run, Task, evaluate
+
+    base = model_option(RECIPES[name].base)
+    adapter = RECIPES[name].shipped or ADAPTERS / name
+    german = RECIPES[name].base == MULTI
+    metrics = (
+        ("sbert", "bertscore", "twmd") if german else EVERY_METRIC if name == "broad" else ("twmd",)
+    )
+    variants = [
+        [f"{metric}[encoder.model={model}]" for model in (base, f"{base}+{adapter}")]
+        for metric in metrics
+    ]
+    task = Task(
+        **{"dataset": dataset, "data": options.data, **(GERMAN if german else DATASETS[dataset])}
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(options.cache or folder)
+        if len(variants) > 1:
+            evaluate(
+                task,
+                [variant for pair in variants for variant in pair],
+                run=run,
+                resampling=Resampling(resamples=1),
+            )
+        evaluations = [
+            evaluate(task, pair, run=run, resampling=Resampling(resamples=1000)).agreements
+            for pair in variants
+        ]
+    return [
+        {
+            "model": which,
+            **_remove_local_paths(agreement.to_dict()),
+            "mean_interval": agreement.mean.to_dict("value", "low", "high", "p_value"),
+        }
+        for agreements in evaluations
+        for which, agreement in zip(("before", "after") * len(agreements), agreements, strict=False)
+    ]
+
+
+def analyse_vectors(options: argparse.Namespace) -> None:
+    """Keep what `monge analyse` says of word vectors before and after, on references of WMT17."""
+    from monge.encoders.opening import open_model
+    from monge.evaluation.vectors import analyse
+
+    texts = (
+        next(Path(options.data).rglob("newstest2017-deen-ref.en"))
+        .read_text("utf-8")
+        .splitlines()[:1000]
+    )
+    verdicts = {}
+    for stage, model in (("before", "auto"), ("after", f"auto+{ADAPTERS / REPORTED_ADAPTERS[0]}")):
+        analysis = analyse(
+            open_model(model, precision="fp32", device="cpu", online=False, unknown="drop"), texts
+        )
+        verdicts[stage] = {
+            centring.centring: [
+                {
+                    "name": property_verdict.name,
+                    "verdict": property_verdict.verdict,
+                    "why": property_verdict.why,
+                }
+                for property_verdict in centring.properties
+            ]
+            for centring in analysis.centrings
+        }
+    ANALYSIS.write_text(json.dumps(verdicts, indent=1) + "\n")
+
+
+def _remove_local_paths(record: dict[str, Any]) -> dict[str, Any]:
+    """Remove the directory of this machine from a record."""
+    return json.loads(json.dumps(record).replace(f"{ADAPTERS}/", ""))  # type: ignore[no-any-return]
+
+
+def main() -> None:
+    """Train, ship, measure and write the page, or one of these."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", choices=("train", "measure", "ship", "page", "all"), nargs="?", default="all"
+    )
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))
+    parser.add_argument("--cache", type=Path, help="keeps scores of the plain models between calls")
+    parser.add_argument("--precision", default="bf16", help="fp32 where the processor has no bf16")
+    options = parser.parse_args()
+    if options.what in ("train", "all"):
+        train(options.names, options)
+    if options.what in ("ship", "all"):
+        ship()
+    if options.what in ("measure", "all"):
+        measure(options.names, options)
+        if not options.names:
+            analyse_vectors(options)
+    if options.what in ("page", "all"):
+        write_pages(make_pages())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,249 @@
+"""Make docs/reproduction.md and docs/reproduction/tables.md: the papers' tables beside ours.
+
+    MONGE_DATA=DIR MONGE_MODELS=DIR make reproduction      # or, with a choice of what is run again:
+    python tools/make_reproduction.py --data DIR --models DIR [--cache DIR] [--again TABLE …]
+    python tools/make_reproduction.py --page            # no runs: the page from the kept results
+
+A run is `monge reproduce TABLE … --format json`, kept in results/reproduction. Kept runs are not
+run again, so an interrupted run continues where it stopped. The pages show those results in
+Markdown, each under its command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from repository import DOCS, RESULTS, Pages, draw_picture, write_pages
+
+from monge.cli.app import run
+from monge.papers.reproduction import reproduction_markdown
+
+RUN_RESULTS, PAGE = RESULTS / "reproduction", DOCS / "reproduction" / "tables.md"
+SHORT, PICTURE = DOCS / "reproduction.md", DOCS / "reproduction" / "margins.svg"
+WMT18, INTO_ENGLISH = "--pairs cs-en", "--pairs *-en"
+RUNS = (
+    "tempered-2",
+    "tempered-2 --model MODELS/e5-small",
+    "tempered-1",
+    "tempered-3 " + INTO_ENGLISH,
+    "tempered-figure-3",
+    "tempered-figure-4",
+    "tempered-figure-4 --model MODELS/e5-small",
+    *(f"moverscore-{k}" for k in (1, 2, 3, 5, 6, 7, 8, 9)),
+    "moverscore-6 --model MODELS/e5-small",
+    "reproducibility-1 " + WMT18,
+    "reproducibility-2",
+    "reproducibility-3",
+    "reproducibility-4 --model MODELS/multilingual-e5-small",
+    "reproducibility-5",
+    "reproducibility-6",
+    "reproducibility-7",
+    "wmt18-log " + WMT18,
+    "lazy-emd-1",
+    "lazy-emd-2 " + WMT18,
+)
+"""Every run of the page; of WMT18 only one pair where a table would take hours on two cores."""
+HEAD = """# The papers' tables beside ours
+
+Made by `make reproduction` (`tools/make_reproduction.py`): each block is what the command above it prints with
+`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. [What was found](findings.md)
+discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
+a claim that its interval leaves open.
+"""  # noqa: E501
+
+
+def result_path(line: str) -> Path:
+    """Return the file that keeps the result of a run."""
+    return RUN_RESULTS / (re.sub(r"[^a-z0-9]+", "-", line.replace("--", "").lower()) + ".json")
+
+
+def run_command(line: str, data: str, models: str, cache: str | None) -> int:
+    """Run `monge reproduce`; return its exit code."""
+    words = [word.replace("MODELS", models) for word in line.split()]
+    cache_options = ["--cache", cache] if cache else []
+    return run(
+        [
+            "reproduce",
+            *words,
+            "--data",
+            data,
+            "--format",
+            "json",
+            "--output",
+            str(result_path(line)),
+            *cache_options,
+        ]
+    )
+
+
+def make_tables_page() -> str:
+    """Return the long page, made from the kept results."""
+    blocks = [HEAD]
+    for line in RUNS:
+        table, _, options = line.partition(" ")
+        command = (
+            f"```\nmonge reproduce {table} --data DIR {options}".rstrip().replace("*-en", "'*-en'")
+            + "\n```\n"
+        )
+        if not result_path(line).exists():
+            blocks.append(f"## {line}\n\n{command}\nNot run.\n")
+            continue
+        results = json.loads(result_path(line).read_text("utf-8"))["results"]
+        blocks.append(
+            f"## {line}\n\n{command}\n"
+            + "\n".join(reproduction_markdown(result) for result in results)
+        )
+    return "\n".join(blocks)
+
+
+SHORT_HEAD = """# Do the papers' results come out again?
+
+<!-- made by tools/make_reproduction.py from the kept runs: `make reproduction` -->
+
+`monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers'
+models is here, so values are not expected to agree, but orders may be. Of {claims} claims that the tables were printed
+for, with models the papers never saw,
+**{holds} hold** beyond noise, {fails} fail beyond noise, and {open} are not settled by these data.
+
+![Margins of the claims here, with 95 % intervals, against the published margins](reproduction/margins.svg)
+
+What that means, table by table: [what was found](reproduction/findings.md). Every figure beside the published one:
+[the tables](reproduction/tables.md). A margin is the difference of the agreement of two rows; where a claim is that two
+are equally good, it holds if the margin is small.
+
+"""  # noqa: E501
+
+
+def list_claims() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield every claim of the kept runs: table, model where not the default, and the claim."""
+    for line in RUNS:
+        if not result_path(line).exists():
+            continue
+        table, _, options = line.partition(" ")
+        model = options.partition("MODELS/")[2].split(" ")[0]
+        for result in json.loads(result_path(line).read_text("utf-8"))["results"]:
+            for reading in result["readings"]:
+                for claim in reading["verdict"]["claims"]:
+                    if claim["ours"] is not None and claim["low"] is not None:
+                        yield (
+                            table,
+                            ", ".join(part for part in (model, reading["reading"]) if part),
+                            claim,
+                        )
+
+
+def name_verdict(claim: Mapping[str, Any]) -> str:
+    """Return "holds", "fails" or "not settled"."""
+    return ("holds" if claim["holds"] else "fails") if claim["sure"] else "not settled"
+
+
+def make_short_page() -> str:
+    """Return the short page, made from the kept results."""
+    claims = list(list_claims())
+    verdicts = Counter(name_verdict(claim) for _, _, claim in claims)
+    head = SHORT_HEAD.format(
+        claims=len(claims),
+        holds=verdicts["holds"],
+        fails=verdicts["fails"],
+        open=verdicts["not settled"],
+    )
+    lines = ["| table | claim | published margin | here | 95 % | |", "|---|---|---|---:|---|---|"]
+    for table, condition, claim in claims:
+        reported = ", ".join(f"{value:+.3f}" for value in claim["reported"] if value is not None)
+        interval = f"[{claim['low']:+.3f}, {claim['high']:+.3f}]"
+        says = claim["says"] + (f" ({condition})" if condition else "")
+        lines.append(
+            f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | "
+            f"{name_verdict(claim)} |"
+        )
+    folded = f'<details markdown="1">\n<summary>All {len(claims)} claims</summary>\n\n'
+    return head + folded + "\n".join(lines) + "\n\n</details>\n"
+
+
+def draw_margins(path: Path) -> None:
+    """Draw our margins with their intervals against the mean of the published ones."""
+    from monge.render.palette import BLUE, ORANGE, SOFT
+    from monge.report.canvas import figure
+
+    with figure(path, width=6.2, height=4.2) as axes:
+        panel = axes[0, 0]
+        for name, colour in (("holds", BLUE), ("fails", ORANGE), ("not settled", SOFT)):
+            group = [
+                claim
+                for _, _, claim in list_claims()
+                if name_verdict(claim) == name and any(v is not None for v in claim["reported"])
+            ]
+            published = [
+                mean([value for value in claim["reported"] if value is not None]) for claim in group
+            ]
+            margins = [claim["ours"] for claim in group]
+            errors = [
+                [claim["ours"] - claim["low"] for claim in group],
+                [claim["high"] - claim["ours"] for claim in group],
+            ]
+            panel.errorbar(
+                published,
+                margins,
+                yerr=[[max(v, 0) for v in side] for side in errors],
+                fmt="o",
+                color=colour,
+                label=name,
+                markersize=4,
+                linewidth=1,
+            )
+        ends = [
+            min(panel.get_xlim()[0], panel.get_ylim()[0]),
+            max(panel.get_xlim()[1], panel.get_ylim()[1]),
+        ]
+        panel.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle=":")
+        panel.axhline(0, color=SOFT, linewidth=0.8)
+        panel.axvline(0, color=SOFT, linewidth=0.8)
+        panel.set_xlabel("published margin")
+        panel.set_ylabel("margin here, 95 %")
+        panel.legend(loc="lower right")
+
+
+def make_pages() -> Pages:
+    """Return both pages and the picture, made from the kept results."""
+    return {
+        PAGE: make_tables_page(),
+        SHORT: make_short_page(),
+        PICTURE: draw_picture(draw_margins),
+    }
+
+
+def main() -> int:
+    """Run what has no kept result, then write the pages."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--models", default=os.environ.get("MONGE_MODELS", "models"))
+    parser.add_argument("--cache", default=os.environ.get("MONGE_CACHE"))
+    parser.add_argument("--again", nargs="*", default=[], help="tables to run though they are kept")
+    parser.add_argument("--page", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    RUN_RESULTS.mkdir(exist_ok=True)
+    for line in RUNS:
+        is_missing = line.split()[0] in options.again or not result_path(line).exists()
+        if is_missing and not options.page:
+            if options.data is None:
+                parser.error("give --data DIR or MONGE_DATA: where the published judgements lie")
+            code = run_command(line, options.data, options.models, options.cache)
+            if code:
+                return code
+    write_pages(make_pages())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
