@@ -187,14 +187,17 @@ def estimate(plan: Plan) -> str:
         + (f" ({left_out:,} left out: they share a text with a held-out one)" if left_out else "")
         for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
     )
+    layers = ", ".join(map(str, ready.metric.request.layers))
+    parameters = sum(parameter.numel() for parameter in ready.learner.parameters)
     return (
-        f"metric     {ready.metric.name}, layers "
-        f"{', '.join(map(str, ready.metric.request.layers))}\nmodel      {ready.learner.name}, "
-        f"{sum(p.numel() for p in ready.learner.parameters):,} parameters learn\nlearn from "
-        f"{learned_text}\nchoose by  {len(ready.held):,} judgements of "
-        f"{ready.held.name}\nsteps      {ready.loop.steps} of {plan.schedule.batch}, {checks} "
-        f"checks\ntime       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s "
-        f"a step)\nmemory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+        f"metric     {ready.metric.name}, layers {layers}\n"
+        f"model      {ready.learner.name}, {parameters:,} parameters learn\n"
+        f"learn from {learned_text}\n"
+        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
+        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
+        f"time       about {minutes:.0f} min on this machine as it is now "
+        f"({seconds:.2f} s a step)\n"
+        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
@@ -388,6 +391,7 @@ def _affine_map(
 def _card(
     plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any]
 ) -> dict[str, Any]:
+    """Return the card of an adapter: its base, its lessons, its agreement, and how it was made."""
     learner, metric, held = ready.learner, ready.metric, ready.held
     files = learner.files
     return {
@@ -404,15 +408,7 @@ def _card(
         "layers": list(metric.request.layers),
         "parameters": sum(parameter.numel() for parameter in learner.parameters),
         "plan": plan.facts(),
-        "learned_from": [
-            {
-                "data": examples.name,
-                "judgements": len(examples),
-                "left_out": left_out,
-                "licence": examples.licence,
-            }
-            for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
-        ],
+        "learned_from": _lesson_records(ready),
         "held_out": {
             "data": held.name,
             "judgements": len(held),
@@ -427,6 +423,19 @@ def _card(
             "python": platform.python_version(),
         },
     }
+
+
+def _lesson_records(ready: _OpenedPlan) -> list[dict[str, Any]]:
+    """Return the data that each lesson learned from."""
+    return [
+        {
+            "data": examples.name,
+            "judgements": len(examples),
+            "left_out": left_out,
+            "licence": examples.licence,
+        }
+        for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+    ]
 
 
 def peak_memory() -> int:
