@@ -13,8 +13,8 @@ from monge.types import Array
 
 CHART_STYLE = """
 .monge .charts, .monge .both { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
-.monge .charts figure { margin: 0; width: 262px; max-width: 100%;
-} .monge .charts p { flex-basis: 100%; margin: 0; }
+.monge .charts figure { margin: 0; width: 262px; max-width: 100%; }
+.monge .charts p { flex-basis: 100%; margin: 0; }
 .monge .chart { display: block; max-width: 100%; height: auto; }
 .monge figcaption { font-size: .92rem; font-weight: 600; }
 .monge .chart text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }

@@ -67,15 +67,9 @@ def explanation_text(
         *(_side(e, name, width, colour, units) for name in SIDES),
     ]
     if e.routes:
-        routes_shown = e.routes[:moves]
-        count = (
-            f" ({len(routes_shown)} of {len(e.routes)})"
-            if len(e.routes) > len(routes_shown)
-            else ""
-        )
-        blocks.append(
-            [styled(f"moves, worst first{count}", "bold", colour), *_moves(e, routes_shown, width)]
-        )
+        count = f" ({moves} of {len(e.routes)})" if len(e.routes) > moves else ""
+        title = styled(f"moves, worst first{count}", "bold", colour)
+        blocks.append([title, *_moves(e, e.routes[:moves], width)])
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         blocks.append(

@@ -532,17 +532,10 @@ def sheets_markdown(
             [_markdown_cell(cell, words=k < sheet.words) for k, cell in enumerate(row)]
             for row in sheet.rows
         ]
-        table_lines = markdown_table(
-            [markdown(name) for name in _titles(sheet)], rows, words=_kinds(sheet)
-        )
+        head = [markdown(name) for name in _titles(sheet)]
+        table_lines = markdown_table(head, rows, words=_kinds(sheet))
         if sheet.folded:
-            table_lines = [
-                f"<details><summary>{safe(sheet.title)}</summary>",
-                "",
-                *table_lines,
-                "",
-                "</details>",
-            ]
+            table_lines = _fold_markdown(safe(sheet.title), table_lines)
         elif sheet.title:
             table_lines = [f"**{markdown(sheet.title)}**", "", *table_lines]
         blocks += [[markdown(line)] for line in sheet.said]
@@ -553,18 +546,13 @@ def sheets_markdown(
         printable(text) for line in _signatures(sheets) for text in (signed(line), line)
     )
     if signatures:
-        blocks.append(
-            [
-                "<details><summary>Signatures</summary>",
-                "",
-                "```",
-                *signatures,
-                "```",
-                "",
-                "</details>",
-            ]
-        )
+        blocks.append(_fold_markdown("Signatures", ["```", *signatures, "```"]))
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _fold_markdown(title: str, lines: Sequence[str]) -> list[str]:
+    """Return lines that a reader unfolds by their title, which is HTML."""
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
 
 
 def _markdown_cell(cell: Cell, *, words: bool) -> str:

@@ -48,8 +48,8 @@ def human(material: Material) -> Section:
 def _explain_charts(material: Material, has_score: Array) -> Iterator[str]:
     """Yield what the charts show and what to mind; `has_score` [systems, items]."""
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    judged = int(has_score.sum())
-    count = f"{judged}" if has_score.all() else f"{judged} of the {has_score.size}"
+    outputs = int(has_score.sum())
+    count = f"{outputs}" if has_score.all() else f"{outputs} of the {has_score.size}"
     those = "" if has_score.all() else ", those that people judged,"
     yield (
         f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
