@@ -196,7 +196,7 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
     value = float(column.values[index])
     bounds = percentiles(np.asarray(column.draws[index]), resampling.confidence)
     if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
-        # too few items: resamples of four systems lie on a line more often than the four do
+        # of very few items, resamples can all lie beside the value itself: no interval
         bounds = None
     low, high = bounds if bounds is not None else (None, None)
     mark = stands.mark(index, resampling.alpha) if len(column.values) > 1 else ""

@@ -240,12 +240,9 @@ class _Frame:
             yield f'<text x="{x:.1f}" y="{y:.1f}">{safe(line.name)}</text>'
 
 
-def dots(
-    title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False
-) -> str:
+def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str) -> str:
     """Draw named values with intervals below each other on one scale, hollow if not `sure`."""
     low, high = min(span.low for *_, span in rows), max(span.high for *_, span in rows)
-    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     ends = low - 0.04 * (high - low or 1), high + 0.04 * (high - low or 1)
     tall = _DOT_ROW * len(rows)
 

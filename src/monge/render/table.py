@@ -84,11 +84,10 @@ def render_sheets(
     *,
     colour: bool = False,
     signed: Callable[[str], str] = str,
-    title: str = "",
 ) -> str:
-    """Render tables in a format of `STUDY_FORMATS` other than JSON; `title` heads a page."""
+    """Render tables in a format of `STUDY_FORMATS` other than JSON."""
     if form == "html":
-        return sheets_html(sheets, title=title, signed=signed)
+        return sheets_html(sheets, signed=signed)
     if form in ("tsv", "jsonl"):
         return sheets_tsv(sheets) if form == "tsv" else sheets_jsonl(sheets)
     if form == "text":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import digits
 from typing import Any
 
+from monge.datasets import dataset_names
 from monge.render.curve import Line, curve
-
-KINDS = ("wmt", "sts", "summeval", "tac", "bagel", "sfhotel", "sfrest", "flickr8k", "mlqe-pe")
-"""Prefixes of the names of data sets with judgements."""
 
 
 def card_text(card: Mapping[str, Any]) -> str:
@@ -60,7 +59,8 @@ def _describe_units(card: Mapping[str, Any]) -> str:
 def _untried(card: Mapping[str, Any]) -> list[str]:
     """Return the kinds of data sets that the adapter neither learned from nor was tried on."""
     used = [source["data"] for source in (*card["learned_from"], card["held_out"])]
-    return [kind for kind in KINDS if not any(kind in data for data in used)]
+    kinds = dict.fromkeys(name.rstrip(digits) for name in dataset_names() if name != "table")
+    return [kind for kind in kinds if not any(kind in data for data in used)]
 
 
 def _overlap(card: Mapping[str, Any]) -> str:
