@@ -7,10 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from monge.datasets import Judged
-from monge.evaluation.agreement import (
-    MEAN,
-    Resampling,
-)
+from monge.evaluation.agreement import MEAN, Resampling
 from monge.evaluation.notebook import StudyResult
 from monge.evaluation.score_book import VariantScores
 from monge.render.cells import decimals, listed, span, supported_digits

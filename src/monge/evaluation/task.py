@@ -15,9 +15,7 @@ from monge.datasets.columns import Given
 from monge.datasets.lines import StrPath
 from monge.errors import InvalidSetting
 from monge.evaluation.question import check_question, named, scale_to_unit
-from monge.stats import (
-    SEED,
-)
+from monge.stats import SEED
 
 _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 

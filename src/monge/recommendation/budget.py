@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass
 
 from monge.errors import InvalidSetting
-from monge.recommendation.kept_results import (
-    Cost,
-)
+from monge.recommendation.kept_results import Cost
 
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
 _UNITS = {

@@ -13,7 +13,8 @@ from monge.render.explanation import UNITS, explanation_sheets, render_explanati
 from monge.render.explanation_page import explanation_fragment
 from monge.render.page import fragment, page, safe
 from monge.render.palette import step
-from monge.render.table import TABLE_STYLE, html_sheet, render_sheets, sheets_text
+from monge.render.table import render_sheets, sheets_text
+from monge.render.table_page import TABLE_STYLE, html_sheet
 from monge.types import Explanation
 from monge.types.table import Cell, Sheet
 

@@ -23,14 +23,8 @@ from monge.render.result_records import (
     results_tsv,
     segment_rows,
 )
-from monge.render.table import (
-    html_sheet,
-    sheets_fragment,
-    sheets_html,
-    sheets_latex,
-    sheets_markdown,
-    sheets_text,
-)
+from monge.render.table import sheets_latex, sheets_markdown, sheets_text
+from monge.render.table_page import html_sheet, sheets_fragment, sheets_html
 from monge.types import Result
 from monge.types.exact import mean
 from monge.types.flags import describe_flag

@@ -14,7 +14,8 @@ from monge.render.cells import listed, with_minus
 from monge.render.charts import CHART_STYLE
 from monge.render.components import asset, joined
 from monge.render.page import fragment, html_signatures, page, safe
-from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
+from monge.render.table import render_sheets
+from monge.render.table_page import TABLE_STYLE, html_sheet
 from monge.report.browser import browser_of
 from monge.report.compact import packed
 from monge.report.material import HUMAN, Material, described_flags
