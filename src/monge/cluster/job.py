@@ -53,7 +53,7 @@ class Recipe:
             if identity(scorer) != expected_identity:
                 raise ModelError(
                     f"{scorer.name}: this worker has another model, library or version than the "
-                    f"driver"
+                    "driver"
                 )
         return scorers
 

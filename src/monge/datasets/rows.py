@@ -297,7 +297,7 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     if plain.endswith(_OFFICE):
         raise Unreadable(
             f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give "
-            f"that"
+            "that"
         )
     if os.fspath(path) == STDIN:
         raise InvalidSetting(
@@ -306,7 +306,7 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
         )
     raise InvalidSetting(
         f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: "
-        f"-t FILE -r FILE)"
+        "-t FILE -r FILE)"
     )
 
 

@@ -193,7 +193,7 @@ def _read_score_lines(file: TextFile) -> Iterator[_Entry]:
         if score is None and text.strip().lower() not in _NONE:
             raise Unreadable(
                 f"{place}: expected a score, or system, tab, score; got {line[:60]!r} (a table: "
-                f".tsv, .csv, .jsonl)"
+                ".tsv, .csv, .jsonl)"
             )
         yield _Entry({"system": system.strip()} if tab else {}, score, place)
 

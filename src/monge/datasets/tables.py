@@ -217,7 +217,7 @@ def _unwrap(value: Any, location: str) -> Any:
         if len(value) != 1:
             raise Unreadable(
                 f"{location}: expected one text, got a list of {len(value)}; give each a row of "
-                f"its own"
+                "its own"
             )
         value = value[0]
     return value

@@ -146,7 +146,7 @@ class MissingOutputs:
         """Return warnings on tokenised outputs and on judgements left out."""
         return [
             f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, "
-            f"lowercased texts"
+            "lowercased texts"
             for system, count in self.filled.items()
         ] + [
             f"{self.pair}: {system} has no {self.request.text} output; {count} judgements left out"
@@ -173,7 +173,7 @@ def _read_system_level(request: DatasetRequest) -> DatasetReading:
     if request.layout == "rankings":
         raise InvalidSetting(
             f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use "
-            f"da"
+            "da"
         )
     if request.human != "da":
         reading = _read_campaign_scores(request)

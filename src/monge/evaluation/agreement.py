@@ -303,7 +303,7 @@ def choose_test(test_name: str, question: Question | None) -> str:
     if not higher_is_better(question.statistic):
         raise InvalidSetting(
             f"PERM-BOTH standardises scores, which leaves {question.statistic} no scale: take "
-            f"bootstrap"
+            "bootstrap"
         )
     return TESTS[test_name]
 

@@ -134,7 +134,7 @@ class Sweep:
                 if len(tied) <= TIES_NAMED
                 else (
                     f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told "
-                    f"apart from it"
+                    "apart from it"
                 )
             )
         else:
@@ -357,5 +357,5 @@ def _check_disjoint(development: Task, test: Task | None) -> None:
         if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
             raise UsageError(
                 f"{name} is development data: a value chosen on it must be tried on other data "
-                f"(--test ANOTHER)"
+                "(--test ANOTHER)"
             )

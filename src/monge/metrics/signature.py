@@ -219,9 +219,8 @@ def parse(line: str) -> ParsedSignature:
     keys = [key for key, _ in signature.fields]
     if "config" not in keys and "tokenizer" in keys:
         raise StatisticsMismatch(
-            "the signature lacks 'config', the digest of the model's configuration: it is of a "
-            "version of monge that did not sign it, though it moves scores; score again by name "
-            "(-m) for a signature that replays"
+            "the signature lacks 'config', the digest of the model's configuration, which older "
+            "versions of monge did not write; score again by name (-m) for one that replays"
         )
     for key in expected:
         if key not in keys:

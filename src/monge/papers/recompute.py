@@ -149,7 +149,7 @@ class Recomputation:
         ):
             return Unavailable(
                 f"model not here: {self.encoder.name} reads English only (give a multilingual "
-                f"--model)"
+                "--model)"
             )
         return self.load(metric, target_language(group), judged_data.references)
 

@@ -319,7 +319,7 @@ def _verdict_lines(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
         f"verdict ({reproduction['condition']})",
         f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
         f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in "
-        f"the published order",
+        "the published order",
         f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
     ]
     return lines + [f"    {_format_claim(claim)}" for claim in verdict["claims"]]

@@ -226,7 +226,7 @@ def _pictures(e: Explanation, images: bool) -> str:
         f"{closeness}\n</figure>\n"
         '<div class="key"><span>stronger cell: the two words are closer <span class="ramp '
         'near"></span></span>'
-        f"<span>larger disc: more mass, in the colour of its "
+        "<span>larger disc: more mass, in the colour of its "
         f"cost</span><span>{BARS}</span></div></details>"
     )
 

@@ -224,7 +224,7 @@ def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures")
             f'<details><summary>in full</summary><code class="copy">{safe(line)}</code></details>'
         )
         items.append(
-            f"<li><code "
+            "<li><code "
             f'class="copy">{safe(short_line)}</code>{full if short_line != line else ""}</li>'
         )
     count = f"{title} ({len(lines)})" if len(lines) > 1 else title

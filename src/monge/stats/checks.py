@@ -74,7 +74,7 @@ def check_varying(values: Array, name: str) -> Array:
     if np.ptp(values) <= 1e-13 * float(np.abs(values).max()):
         raise UndefinedError(
             f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is "
-            f"undefined"
+            "undefined"
         )
     return values
 

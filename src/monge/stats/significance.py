@@ -54,7 +54,7 @@ def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
     if k < -1e-9:
         raise InvalidSetting(
             f"no three variables have the correlations {r12}, {r13}, {r23} (determinant {k:.3g} < "
-            f"0)"
+            "0)"
         )
     below = 2 * max(k, 0.0) * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     if below < 1e-15:

@@ -166,7 +166,7 @@ def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexica
         if settings["whitespace"] or settings["word_order"]:
             raise InvalidSetting(
                 f"{spec.name}: remove=spaces leaves no words and no spaces to count: set "
-                f"word_order=0, whitespace=no"
+                "word_order=0, whitespace=no"
             )
         settings["whitespace"], extra["removed"] = True, "U+0020"
         hypotheses = [text.replace(" ", "") for text in hypotheses]

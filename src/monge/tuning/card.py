@@ -77,7 +77,7 @@ def _overlap(card: Mapping[str, Any]) -> str:
     )
     return (
         f"Of its sources, references and outputs, {card['held_out']['texts_also_learned']:,} were "
-        f"learned from"
+        "learned from"
         + (f"; judgements that share one were left out: {left_out}." if left_out else ".")
     )
 

@@ -40,7 +40,7 @@ class Learner(TransformerEncoder):
         if body is None:
             raise InvalidSetting(
                 f"{files.name} cannot be tuned: its family is not among those that monge runs "
-                f"itself"
+                "itself"
             )
         self._body = body
         self._blocks: Blocks | None = None

@@ -48,11 +48,14 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 2 or self.checks < 1 or self.patience < 1:
-            raise InvalidSetting("epochs, checks and patience must be 1 or more, a batch 2 or more")
+            raise InvalidSetting(
+                f"epochs {self.epochs}, checks {self.checks} and patience {self.patience} must be "
+                f"1 or more, batch {self.batch} 2 or more"
+            )
         if not (0 < self.rate < 1 and 0 <= self.warm_up < 1 and self.clip > 0):
             raise InvalidSetting(
                 f"rate {self.rate:g} and warm-up {self.warm_up:g} must lie between 0 and 1, clip "
-                f"above 0"
+                "above 0"
             )
 
 

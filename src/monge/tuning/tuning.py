@@ -221,7 +221,7 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
     if not isinstance(spec, MetricSpec):
         raise UsageError(
             f"{name} has no single transport through one encoder: tune twmd, bertscore, "
-            f"moverscore, sbert …"
+            "moverscore, sbert …"
         )
     if isinstance(spec.centre, CorpusCentre):
         spec = replace(

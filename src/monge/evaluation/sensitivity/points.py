@@ -234,7 +234,7 @@ def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str
     if size > len(pool) or size < 2:
         raise DataError(
             f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to "
-            f"draw from"
+            "draw from"
         )
     corpora = {}
     for number in range(draw.corpora):
