@@ -21,7 +21,7 @@ import numpy as np
 from monge.datasets import Judged
 from monge.errors import DataError, InvalidSetting
 from monge.evaluation.question import PAIRWISE, Question, question
-from monge.evaluation.score_book import VariantScores
+from monge.evaluation.variant_scores import VariantScores
 from monge.stats import (
     RESAMPLES,
     SEED,

@@ -22,8 +22,9 @@ from monge.evaluation.agreement import (
 )
 from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure, MetricOrder
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, judged_scores
-from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task
+from monge.evaluation.variant_scores import VariantScores
 from monge.evaluation.variants import (
     DEFAULT_MODEL,
     UNIFORM_UNITS,

@@ -12,8 +12,9 @@ from monge.errors import UsageError
 from monge.evaluation.agreement import USUAL, Resampling
 from monge.evaluation.evaluate import assess
 from monge.evaluation.evaluation_result import Agreement, directed, figure_digits, worse_than_best
-from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores, join_scores
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task, joined
+from monge.evaluation.variant_scores import VariantScores, join_scores
 from monge.evaluation.variants import (
     DEFAULT_MODEL,
     Setup,

@@ -20,9 +20,10 @@ from monge.evaluation.agreement import (
     agreement_table,
     require_defined,
 )
-from monge.evaluation.score_book import ScoreBook, VariantScores, rows_of
+from monge.evaluation.score_book import ScoreBook, rows_of
 from monge.evaluation.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.evaluation.task import languages
+from monge.evaluation.variant_scores import VariantScores
 from monge.evaluation.variants import Setup, Variant, load_variants
 from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import resolve
