@@ -75,10 +75,8 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
     total: dict[tuple[int, str], CorpusStats] = {}
     for record in run.folder.records(RANGE, len(run.staged.blocks)):
         for entry in record["found"]:
-            key, block_ranges = (
-                (entry["metric"], entry["system"]),
-                CorpusStats.from_dict(entry["ranges"]),
-            )
+            key = (entry["metric"], entry["system"])
+            block_ranges = CorpusStats.from_dict(entry["ranges"])
             total[key] = total[key] + block_ranges if key in total else block_ranges
     with_ranges: list[StatsBySystem] = []
     fitted_members = iter(fitted)

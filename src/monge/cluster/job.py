@@ -125,11 +125,9 @@ def check_scalable(metrics: Sequence[Scorer]) -> None:
     for metric in metrics:
         for member in metric.members.values():
             if member.block != 1:
-                needs = (
-                    "all segments of a system"
-                    if member.block == 0
-                    else f"{member.block} neighbours"
-                )
+                needs = "all segments of a system"
+                if member.block != 0:
+                    needs = f"{member.block} neighbours"
                 raise UsageError(
                     f"{metric.name} scores {needs} together: run it without --engine ray"
                 )

@@ -81,11 +81,9 @@ class Inventory:
 
     def sheets(self) -> list[Sheet]:
         """Return a table of the data sets; for a single one, a table of its files."""
-        return (
-            [_files_sheet(self.datasets[0], self.directory)]
-            if len(self.datasets) == 1
-            else [self._overview()]
-        )
+        if len(self.datasets) == 1:
+            return [_files_sheet(self.datasets[0], self.directory)]
+        return [self._overview()]
 
     def _overview(self) -> Sheet:
         has_directory = self.directory is not None

@@ -135,10 +135,8 @@ class MissingOutputs:
     def find_segment(self, judgement: Judgement) -> Segment | None:
         """Return the unescaped tokenised segment; None if absent or not allowed."""
         segment = self._find_tokenised(judgement) if self._may_fill() else None
-        counts, system = (
-            self.filled if segment else self.left_out,
-            first_name(judgement.system, self.pair),
-        )
+        counts = self.filled if segment else self.left_out
+        system = first_name(judgement.system, self.pair)
         counts[system] = counts.get(system, 0) + 1
         return map_texts(segment, unescape) if segment else None
 

@@ -71,11 +71,9 @@ class Resampling:
         pairs: with too few no pair could ever differ. Half of alpha is left.
         """
         least = ceil(systems * (systems - 1) / self.alpha)
-        return (
-            replace(self, resamples=max(self.resamples, least))
-            if self.resamples >= RESAMPLES
-            else self
-        )
+        if self.resamples >= RESAMPLES:
+            return replace(self, resamples=max(self.resamples, least))
+        return self
 
     @property
     def note(self) -> str:

@@ -108,11 +108,9 @@ class Sweep:
     @property
     def verdict(self) -> list[str]:
         """Sentences on each metric's best value, its ties, and its result on test data."""
-        targets = (
-            ", ".join(variation.target for variation in self.variations)
-            if len(self.variations) == 1
-            else ""
-        )
+        targets = ""
+        if len(self.variations) == 1:
+            targets = ", ".join(variation.target for variation in self.variations)
         return [
             self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves
         ]

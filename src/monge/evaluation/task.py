@@ -59,11 +59,9 @@ class Task:
             for reading, chosen in readings(self.switches):
                 opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
                 datasets.append(replace(opened, reading=reading))
-        return (
-            datasets
-            if self.sample is None
-            else [sampled(dataset, self.sample, seed) for dataset in datasets]
-        )
+        if self.sample is None:
+            return datasets
+        return [sampled(dataset, self.sample, seed) for dataset in datasets]
 
     def split(self) -> list[Task]:
         """Return a task for each of the data sets that the name joins."""

@@ -299,11 +299,9 @@ def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[st
     for why, columns_by_row in by_reason.items():
         column_sets = [set(numbers) for numbers in columns_by_row.values()]
         shared = set.union(*column_sets)
-        of = (
-            ""
-            if len(shared) == len(columns)
-            else f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
-        )
+        of = ""
+        if len(shared) != len(columns):
+            of = f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
         names = (
             f"all {len(rows)} rows"
             if len(columns_by_row) == len(rows)

@@ -68,11 +68,9 @@ class KeptAgreements:
     @property
     def extent(self) -> str:
         """What was judged, in words."""
-        sample_text = (
-            f", {self.sample} source segments a group drawn with seed {self.seed}"
-            if self.sample
-            else ""
-        )
+        sample_text = ""
+        if self.sample:
+            sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}"
         group_text = f" in {self.groups} groups" if self.groups > 1 else ""
         about = f"{STATISTICS[self.statistic]} with {self.human}"
         return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"

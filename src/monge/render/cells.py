@@ -99,11 +99,9 @@ def dashed(value: float | None, digits: int = 2) -> str:
 
 def span(low: float | None, high: float | None, digits: int = 3) -> str:
     """Return an interval, or nothing."""
-    return (
-        ""
-        if low is None or high is None
-        else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
-    )
+    if low is None or high is None:
+        return ""
+    return f"[{decimals(low, digits)}, {decimals(high, digits)}]"
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

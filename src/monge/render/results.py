@@ -178,11 +178,9 @@ def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> 
     ]
     if marked:  # said once, under the last table that has the mark
         sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
-    return (
-        [*sheets, *(_segments(result, view.texts) for result in results)]
-        if view.segments
-        else sheets
-    )
+    if view.segments:
+        return [*sheets, *(_segments(result, view.texts) for result in results)]
+    return sheets
 
 
 def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:

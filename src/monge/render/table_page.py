@@ -174,11 +174,11 @@ def _place(value: float, ends: tuple[float, float, float]) -> str:
 
 def span_svg(span: Span, ends: tuple[float, float, float], *, zero: bool = False) -> str:
     """Draw a value between its ends on a scale: a line, a dot and, if asked, a line at 0."""
-    middle = (
-        f'<line class="zero" x1="{_place(0, ends)}" x2="{_place(0, ends)}" y1="0" y2="20"/>'
-        if zero
-        else ""
-    )
+    middle = ""
+    if zero:
+        middle = (
+            f'<line class="zero" x1="{_place(0, ends)}" x2="{_place(0, ends)}" y1="0" y2="20"/>'
+        )
     kind = "" if span.sure else ' class="plain"'
     return (
         f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" '

@@ -158,11 +158,9 @@ def _section(part: Section) -> str:
     tables = "\n".join(f"<div>{_titled(sheet)}</div>" for sheet in part.sheets)
     charts = f'<div class="charts">{"".join(part.charts)}</div>' if part.charts else ""
     rest = "\n".join(_titled(sheet) for sheet in part.folded)
-    more = (
-        f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>"
-        if part.folded
-        else ""
-    )
+    more = ""
+    if part.folded:
+        more = f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>"
     return (
         f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
         f'<h2 id="{part.key}-title">{safe(part.title)}</h2>\n'

@@ -109,11 +109,9 @@ class Transported:
         """The largest cost between two units; for similarities, of (full - similarity)."""
         if not self.cost.size:
             return 0.0
-        return (
-            float(self.cost.max())
-            if self.share_of == "cost"
-            else self.full - float(self.similarity.min())
-        )
+        if self.share_of == "cost":
+            return float(self.cost.max())
+        return self.full - float(self.similarity.min())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -55,11 +55,9 @@ class Factor:
     def split(self, setting: str) -> dict[str, str]:
         """Return a setting as one of each part."""
         parts = self.parts
-        return (
-            dict(zip(parts, setting.split("+"), strict=True))
-            if len(parts) > 1
-            else {self.name: setting}
-        )
+        if len(parts) > 1:
+            return dict(zip(parts, setting.split("+"), strict=True))
+        return {self.name: setting}
 
 
 def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
@@ -156,11 +154,9 @@ def list_of(setting: str, language: str) -> str:
 
 def shown(setting: str) -> str:
     """Return a setting as tables show it: of a file its name."""
-    return (
-        Path(setting).name
-        if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file())
-        else setting
-    )
+    if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()):
+        return Path(setting).name
+    return setting
 
 
 def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:
