@@ -30,7 +30,7 @@ _REASONS = {
     sqlite3.SQLITE_CANTOPEN: "it cannot be written (no permission, or read-only)",
     sqlite3.SQLITE_FULL: _FULL,
     sqlite3.SQLITE_ERROR: f"its {FILE} was written by another version of monge and is left as it "
-    f"is",
+    "is",
 }
 
 

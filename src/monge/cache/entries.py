@@ -94,12 +94,10 @@ class Store:
         vectors: bool = True,
         patience: float = PATIENCE,
     ) -> None:
-        self.path, self._limit, self.vectors, self._patience = (
-            Path(directory) / FILE,
-            limit,
-            vectors,
-            patience,
-        )
+        self.path = Path(directory) / FILE
+        self._limit = limit
+        self.vectors = vectors
+        self._patience = patience
         self.troubles: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._refused = self._reported = (

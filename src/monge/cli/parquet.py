@@ -11,7 +11,7 @@ from monge.datasets.output import whole_file
 from monge.errors import UsageError
 from monge.render.arrow import arrow_rows, pyarrow, segment_schema
 from monge.render.checks import checked, dumps
-from monge.render.results import Texts, part_names
+from monge.render.result_records import Texts, part_names
 from monge.types import Result
 
 ROWS = 20_000  # of a row group: what is in memory at a time

@@ -384,7 +384,7 @@ def _stream(
     """Return a function that writes the segments of a window as soon as a metric has scored
     them.
     """
-    from monge.render.results import segment_line, text_fields
+    from monge.render.result_records import segment_line, text_fields
 
     names = labels((metric.name, metric.asked) for metric in metrics)
 
@@ -433,7 +433,7 @@ def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], vi
     """Write the result lines at the end, and the segments of blends, which wait for their last
     member.
     """
-    from monge.render.results import result_line, results_jsonl
+    from monge.render.result_records import result_line, results_jsonl
 
     for k, result in enumerate(results):
         waited = "" not in metrics[k % len(metrics)].scorer.members

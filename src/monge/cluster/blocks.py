@@ -91,66 +91,82 @@ def stage_input(
     references and sources that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    writer = _BlockWriter(folder)
     with FirstTextMarker(folder, enabled=firsts) as first_marks:
-        waiting: deque[LocatedSegment] = deque()
-        system_counts: Counter[str] = Counter()
-        blocks: list[Block] = []
-        block_fields: list[list[Any]] = []
-        windows: list[int] = []
-
-        def segments() -> Iterator[Segment]:
-            for row in rows:
-                waiting.append(row)
-                first_marks.add(row[0])
-                yield row[0]
-
-        def close(start: Mapping[str, int]) -> Mapping[str, int]:
-            if block_fields:
-                data = _AS_JSON.encode(block_fields).encode()
-                write_atomically(
-                    block_file(folder, len(blocks)), lambda path: path.write_bytes(data)
-                )
-                at = blocks[-1].at + blocks[-1].rows if blocks else 0
-                blocks.append(
-                    Block(len(blocks), at, tuple(windows), start, sha256(data).hexdigest())
-                )
-                block_fields.clear()
-                windows.clear()
-            return dict(system_counts)
-
-        def cut(uncut: Iterator[Segment]) -> Iterator[Segment]:
-            """Yield each row after it was added to a block."""
-            start: Mapping[str, int] = {}
-            for positions, _ in cut_windows(
-                uncut if side is None else (with_side(row, side) for row in uncut), SEGMENTS, 1
-            ):
-                for _ in positions:
-                    row, file, line = waiting.popleft()
-                    system_counts[row.system] += 1
-                    fields = [
-                        row.id,
-                        row.hypothesis,
-                        row.references,
-                        row.source,
-                        row.system,
-                        file,
-                        line,
-                    ]
-                    block_fields.append(fields)
-                    yield row
-                windows.append(len(positions))
-                before = sum(system_counts.values()) - len(block_fields)
-                if len(block_fields) >= min(max(before // SHARE, ROWS), LARGEST * ROWS):
-                    start = close(start)
-            close(start)
-
-        summary = scan_input(cut(segments()))
-        first_marks.write(sum(system_counts.values()))
-    if not blocks:
+        summary = scan_input(_write_blocks(rows, writer, first_marks, side))
+        first_marks.write(writer.rows)
+    if not writer.blocks:
         raise DataError("there is nothing to score: no segments")
-    return StagedInput(
-        summary, blocks, sha256("".join(block.sha256 for block in blocks).encode()).hexdigest()
-    )
+    digests = "".join(block.sha256 for block in writer.blocks)
+    return StagedInput(summary, writer.blocks, sha256(digests.encode()).hexdigest())
+
+
+class _BlockWriter:
+    """Collects rows in windows, and writes a block whenever one is large enough."""
+
+    def __init__(self, folder: Path) -> None:
+        self.blocks: list[Block] = []
+        self._folder = folder
+        self._counts: Counter[str] = Counter()
+        self._counts_before: Mapping[str, int] = {}
+        self._fields: list[list[Any]] = []
+        self._windows: list[int] = []
+
+    @property
+    def rows(self) -> int:
+        """The number of rows so far."""
+        return sum(self._counts.values())
+
+    def add(self, located: LocatedSegment) -> None:
+        """Add a row to the block that is being collected."""
+        row, file, line = located
+        self._counts[row.system] += 1
+        texts = [row.id, row.hypothesis, row.references, row.source, row.system]
+        self._fields.append([*texts, file, line])
+
+    def end_window(self, size: int) -> None:
+        """End a window of so many rows, and the block if it is large enough."""
+        self._windows.append(size)
+        before = self.rows - len(self._fields)
+        if len(self._fields) >= min(max(before // SHARE, ROWS), LARGEST * ROWS):
+            self.close()
+
+    def close(self) -> None:
+        """Write the rows that were collected, if there are any, as a block."""
+        if self._fields:
+            number = len(self.blocks)
+            data = _AS_JSON.encode(self._fields).encode()
+            write_atomically(block_file(self._folder, number), lambda path: path.write_bytes(data))
+            at, windows = self.rows - len(self._fields), tuple(self._windows)
+            digest = sha256(data).hexdigest()
+            self.blocks.append(Block(number, at, windows, self._counts_before, digest))
+            self._fields.clear()
+            self._windows.clear()
+        self._counts_before = dict(self._counts)
+
+
+def _write_blocks(
+    rows: Iterator[LocatedSegment],
+    writer: _BlockWriter,
+    first_marks: FirstTextMarker,
+    side: str | None,
+) -> Iterator[Segment]:
+    """Write rows in blocks of whole windows; yield each row after it was added to a block."""
+    waiting: deque[LocatedSegment] = deque()
+
+    def segments() -> Iterator[Segment]:
+        for located in rows:
+            waiting.append(located)
+            first_marks.add(located[0])
+            yield located[0] if side is None else with_side(located[0], side)
+
+    for positions, _ in cut_windows(segments(), SEGMENTS, 1):
+        for _ in positions:
+            located = waiting.popleft()
+            writer.add(located)
+            yield located[0]
+        writer.end_window(len(positions))
+    writer.close()
 
 
 def block_file(folder: Path, number: int) -> Path:

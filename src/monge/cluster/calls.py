@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -34,53 +35,42 @@ def score_dataset(
     """Score a data set with the workers of Ray; the scores are those of `monge.score`.
 
     Args:
-        data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of a directory with
-            its parts.
+        data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of its directory.
         metric: A name, or several.
-        output: A directory for parts in Parquet, or one file ending in .parquet, .jsonl or .tsv.
-            Every worker must have access to it. Parts of the same run that are already there are
-            not computed again.
-        columns: The column names of hypothesis, reference, source, system or id, where they are not
-            the usual ones.
+        output: A directory for parts, or one .parquet, .jsonl or .tsv file, that all workers see.
+            Parts of the same run that are already there are not computed again.
+        columns: The columns of hypothesis, reference, source, system or id, if named otherwise.
         stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
         idf_corpus: Texts to fit idf from, instead of the references.
         interval: Whether results have a bootstrap interval.
         bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and list them.
         engine: The address of a Ray cluster, the number of workers, and the threads per worker.
-        options: model, layers, precision, device, lang, settings, online: as `monge.load` takes
-            them.
-
-    Returns:
-        The results, in the form of the JSON output, and the paths of the parts.
+        options: model, layers, precision, device, lang, settings, online: as in `monge.load`.
     """
-    names = [metric] if isinstance(metric, str) else list(metric)
+    recipe = _make_recipe([metric] if isinstance(metric, str) else metric, stats, options)
+    recipe = replace(recipe, idf=idf_corpus is not None)
+    if bad_rows not in ("fail", "count"):
+        raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
+    form, seed = SUFFIXES.get(Path(output).suffix, "parquet"), 12345 if interval else None
+    request = ClusterRequest(output, form, seed=seed, tolerant=bad_rows == "count")
+    with connect(engine), beside(request.folder.path) as copies:
+        is_path = isinstance(data, str | Path)
+        path = fetched(str(data), copies) if is_path else from_arrow(data, copies)
+        tables, corpora = Tables([path], columns=columns), api.Corpora(stats, idf=idf_corpus)
+        return score(tables, recipe, request, corpora=corpora, engine=engine)
+
+
+def _make_recipe(names: Sequence[str], stats: CorpusStats | None, options: api.Options) -> Recipe:
+    """Check the names and options of a call; return the recipe of its metrics."""
     for name in names:
         check_options({"metric": name, **options})
     check_stats(stats)
-    if bad_rows not in ("fail", "count"):
-        raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
-    form = SUFFIXES.get(Path(output).suffix, "parquet")
-    request = ClusterRequest(
-        output, form, seed=12345 if interval else None, tolerant=bad_rows == "count"
-    )
-    model_options = {"model": str(options.get("model", "auto")), "lang": options.get("lang")}
-    runtime_options = {
-        "device": options.get("device", "auto"),
-        "online": options.get("online", False),
-    }
-    metrics = [resolve(name, api.changes_of(options), options.get("lang")) for name in names]
-    recipe = Recipe(
-        metrics,
-        **model_options,  # type: ignore[arg-type]
-        **runtime_options,  # type: ignore[arg-type]
+    lang = options.get("lang")
+    return Recipe(
+        [resolve(name, api.changes_of(options), lang) for name in names],
+        model=str(options.get("model", "auto")),
+        lang=lang,
+        device=options.get("device", "auto"),
+        online=options.get("online", False),
         stats=stats,
-        idf=idf_corpus is not None,
     )
-    with connect(engine), beside(request.folder.path) as copy_folder:
-        path = (
-            fetched(str(data), copy_folder)
-            if isinstance(data, str | Path)
-            else from_arrow(data, copy_folder)
-        )
-        tables, corpora = Tables([path], columns=columns), api.Corpora(stats, idf=idf_corpus)
-        return score(tables, recipe, request, corpora=corpora, engine=engine)

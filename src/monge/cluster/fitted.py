@@ -33,9 +33,8 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
         stored_stats = [CorpusStats.from_dict(stats) for stats in stored["statistics"]]
         return [{system: stored_stats[k] for system, k in places} for places in stored["of"]]
     requests = fit.assign_corpora(vectors, systems, run.corpora)
-    texts = partial(fit.iter_run_texts, (),
-        {(name, ""): lines for name, lines in run.corpora.files.items()},
-                    fit.collect_corpora(requests))  # fmt: skip
+    files = {(name, ""): lines for name, lines in run.corpora.files.items()}
+    texts = partial(fit.iter_run_texts, (), files, fit.collect_corpora(requests))
     jobs, means = fit.list_count_jobs(requests), fit.list_sum_jobs(requests)
     counts: list[DocumentCounts] = list(fit.count_documents(jobs, texts).values())
     if jobs:
@@ -45,26 +44,26 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
     counts_of_jobs = dict(zip(jobs, counts, strict=True))
     sums: list[VectorSum] = []
     if means:
-        sums = list(
-            fit.sum_vectors(
-                means, fit.make_count_stats(requests, counts_of_jobs), texts, Encoding(vectors)
-            ).values()
-        )
+        count_stats = fit.make_count_stats(requests, counts_of_jobs)
+        sums = list(fit.sum_vectors(means, count_stats, texts, Encoding(vectors)).values())
         complete_blocks(replace(run, job=replace(run.job, kind=SUM, counts=counts)))
         sums = _add_records(run, SUM, sums, VectorSum.from_dict)
     fitted = fit.merge_statistics(requests, counts_of_jobs, dict(zip(means, sums, strict=True)))
     by_member = _add_ranges(run, fit.collect_statistics(vectors, systems, run.corpora, fitted))
+    _store(run, by_member)
+    return by_member
+
+
+def _store(run: ClusterRun, by_member: Sequence[StatsBySystem]) -> None:
+    """Write the statistics of all members to the folder of the run, equal ones once."""
     distinct = {id(stats): stats for by_system in by_member for stats in by_system.values()}
     places = {key: k for k, key in enumerate(distinct)}
     of = [
         [[system, places[id(stats)]] for system, stats in by_system.items()]
         for by_system in by_member
     ]
-    write_json(
-        run.folder.statistics,
-        {"statistics": [stats.to_dict() for stats in distinct.values()], "of": of},
-    )
-    return by_member
+    record = {"statistics": [stats.to_dict() for stats in distinct.values()], "of": of}
+    write_json(run.folder.statistics, record)
 
 
 def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
@@ -75,10 +74,8 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
     total: dict[tuple[int, str], CorpusStats] = {}
     for record in run.folder.records(RANGE, len(run.staged.blocks)):
         for entry in record["found"]:
-            key, block_ranges = (
-                (entry["metric"], entry["system"]),
-                CorpusStats.from_dict(entry["ranges"]),
-            )
+            key = (entry["metric"], entry["system"])
+            block_ranges = CorpusStats.from_dict(entry["ranges"])
             total[key] = total[key] + block_ranges if key in total else block_ranges
     with_ranges: list[StatsBySystem] = []
     fitted_members = iter(fitted)

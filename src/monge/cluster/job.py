@@ -53,7 +53,7 @@ class Recipe:
             if identity(scorer) != expected_identity:
                 raise ModelError(
                     f"{scorer.name}: this worker has another model, library or version than the "
-                    f"driver"
+                    "driver"
                 )
         return scorers
 
@@ -115,11 +115,9 @@ def check_scalable(metrics: Sequence[Scorer]) -> None:
     for metric in metrics:
         for member in metric.members.values():
             if member.block != 1:
-                needs = (
-                    "all segments of a system"
-                    if member.block == 0
-                    else f"{member.block} neighbours"
-                )
+                needs = "all segments of a system"
+                if member.block != 0:
+                    needs = f"{member.block} neighbours"
                 raise UsageError(
                     f"{metric.name} scores {needs} together: run it without --engine ray"
                 )

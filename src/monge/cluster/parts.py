@@ -13,7 +13,7 @@ from monge.errors import InvalidSetting
 from monge.render.arrow import arrow_columns, pyarrow, segment_schema
 from monge.render.checks import checked
 from monge.render.records import tsv_line
-from monge.render.results import part_names, segment_line, text_fields, tsv_head, tsv_row
+from monge.render.result_records import part_names, segment_line, text_fields, tsv_head, tsv_row
 from monge.types import Result, Segment
 
 FORMATS = ("parquet", "jsonl", "tsv")

@@ -98,7 +98,7 @@ def _give_up_block(run: ClusterRun, block: Block, why: str) -> None:
     if not run.request.tolerant:
         raise MongeError(
             f"{message}; what was done is kept in {run.folder.path}: the same command goes on from "
-            f"there"
+            "there"
         )
     bad = [
         {"file": names[file], "line": line, "why": f"its block was given up: {why}"}

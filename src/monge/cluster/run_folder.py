@@ -112,7 +112,7 @@ class Folder:
             )
         if inside and (fresh or begun is None or "input" not in begun):
             if begun is None and manifest.is_file() and not fresh:
-                raise UsageError(f"{manifest} is no manifest of a run{_FRESH}")
+                raise UsageError(f"{manifest} is not the manifest of a run{_FRESH}")
             self.clear()  # also a run that ended before its input was read: nothing is lost
             inside = []
         stored = {}
@@ -150,7 +150,7 @@ class Folder:
         manifest = read_json(path)
         if manifest is not None and isinstance(manifest.get("settings"), dict):
             return manifest
-        raise UsageError(f"{path} is no manifest of a run{_FRESH}")
+        raise UsageError(f"{path} is not the manifest of a run{_FRESH}")
 
     def clear(self) -> None:
         """Remove the files that a run has written, by name, and nothing else."""

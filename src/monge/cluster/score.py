@@ -157,15 +157,12 @@ def _stage(
             return staged
     watch.began("read", 0)
     bad: list[str] = []
-    sides = {metric.against for metric in metrics}
     rows = segments_input.read_located(bad.append if request.tolerant else None)
     first = next(rows, None)
     if first is None:
         raise DataError("there is nothing to score: no segments")
-    if not (first[0].references and first[0].source is not None):
-        sides = {"references" if first[0].references else "source"}
     fits = corpora.stats is None and any(member.fits for member in vector_members(metrics))
-    side = next(iter(sides)) if len(sides) == 1 else None
+    side = _common_side(metrics, first[0])
     staged = stage_input(chain([first], rows), folder.new_blocks, side=side, firsts=fits)
     if recorded is not None and recorded["digest"] != staged.digest:
         folder.drop_new_blocks()
@@ -175,14 +172,18 @@ def _stage(
         )
     folder.take_new_blocks()
     write_json(folder.index, {**_index_of(staged), "bad": bad})
-    input_facts = {
-        "stamp": stamp,
-        "digest": staged.digest,
-        "rows": staged.rows,
-        "files": list(segments_input.names),
-    }
-    folder.save_manifest({**manifest, "input": input_facts})
+    facts = {"stamp": stamp, "digest": staged.digest, "rows": staged.rows}
+    facts["files"] = list(segments_input.names)
+    folder.save_manifest({**manifest, "input": facts})
     return staged
+
+
+def _common_side(metrics: Sequence[Scorer], first: Segment) -> str | None:
+    """Return the side that all metrics compare with: their own, or the only one of the input."""
+    if not (first.references and first.source is not None):
+        return "references" if first.references else "source"
+    sides = {metric.against for metric in metrics}
+    return sides.pop() if len(sides) == 1 else None
 
 
 def _has_block_files(request: ClusterRequest, staged: StagedInput) -> bool:

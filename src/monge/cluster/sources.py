@@ -32,7 +32,7 @@ class Tables:
         self._paths = [table_path for path in paths for table_path in _table_paths(path)]
         self._form, self._columns, self.note = form, columns, ""
         if not self._paths:
-            raise UsageError("no table was given")
+            raise UsageError("no table was given; expected one or more")
 
     @property
     def names(self) -> Sequence[str]:

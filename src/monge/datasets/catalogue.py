@@ -17,11 +17,14 @@ ReferenceRule = Literal["max", "mean", "first"]
 
 Needs = tuple[tuple[str, ...], ...]
 _TEXTS = ("references", "outputs")
-NEEDS: dict[str, Needs] = {
+LAYOUT_NEEDS: dict[str, Needs] = {
     "aligned": (("human",),),
     "joined": (("segments", *_TEXTS),),
     "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
     "campaign": (("campaign", *_TEXTS),),
+}
+"""Layout of a human column of a `wmt` data set -> alternative sets of needed file roles."""
+READER_NEEDS: dict[str, Needs] = {
     "sts": (("inputs",), ("joined",)),
     "stsb": (("original",), ("multi",), ("german",)),
     "captions": (("experts", "captions"), ("joined",)),
@@ -30,9 +33,10 @@ NEEDS: dict[str, Needs] = {
     "generated": (("outputs",),),
     "mlqe": (("scores",),),
     "mtme": (("human",),),
-    "systems": (("systems", *_TEXTS),),
 }
-"""A human column's layout, a reader, or `systems` -> alternative sets of needed file roles."""
+"""Reader whose human columns have no layouts -> alternative sets of needed file roles."""
+SYSTEM_NEEDS: Needs = (("systems", *_TEXTS),)
+"""The file roles that published scores of systems need."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,9 @@ class Dataset:
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
     def needs(self, human: str) -> Needs:
-        """Return alternative sets of file roles that a human column or `systems` needs."""
-        layout = str(self.humans.get(human, {}).get("layout", ""))
-        return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
+        """Return alternative sets of file roles that a human column needs."""
+        layout = self.humans.get(human, {}).get("layout")
+        return LAYOUT_NEEDS[layout] if layout else READER_NEEDS.get(self.reader, ())
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
         """Return all switches for a text version; raise for bad names or types."""

@@ -169,10 +169,8 @@ def _guess_by_name(names: Sequence[str], role: str, table_name: str) -> tuple[tu
         }
         candidates = [name for name in names if stems[name]]
         if len({stems[name] for name in candidates}) > 1:
-            first, second = (
-                candidates[0],
-                next(name for name in candidates if stems[name] != stems[candidates[0]]),
-            )
+            first = candidates[0]
+            second = next(name for name in candidates if stems[name] != stems[candidates[0]])
             raise Unreadable(
                 f"{table_name}: both {first!r} and {second!r} can be the {role}; say which: "
                 f"--columns {role}={first}"

@@ -21,11 +21,9 @@ class Files:
         """Walks the directory once."""
         self.directory = Path(directory)
         if not is_there(directory, folder=True):
-            problem = (
-                "is a file; expected the directory"
-                if is_there(directory)
-                else "no such directory; expected one"
-            )
+            problem = "no such directory; expected one"
+            if is_there(directory):
+                problem = "is a file; expected the directory"
             raise Unreadable(f"{directory}: {problem} that holds the published files")
         self._paths = sorted(self._walk(), key=lambda path: (len(path.parts), path))
 

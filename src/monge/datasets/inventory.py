@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from monge.datasets.catalogue import Dataset, dataset_names, describe
+from monge.datasets.catalogue import SYSTEM_NEEDS, Dataset, dataset_names, describe
 from monge.datasets.files import Files
 from monge.datasets.lines import StrPath
 from monge.types.table import Cell, Sheet
@@ -81,11 +81,9 @@ class Inventory:
 
     def sheets(self) -> list[Sheet]:
         """Return a table of the data sets; for a single one, a table of its files."""
-        return (
-            [_files_sheet(self.datasets[0], self.directory)]
-            if len(self.datasets) == 1
-            else [self._overview()]
-        )
+        if len(self.datasets) == 1:
+            return [_files_sheet(self.datasets[0], self.directory)]
+        return [self._overview()]
 
     def _overview(self) -> Sheet:
         has_directory = self.directory is not None
@@ -131,7 +129,7 @@ def take_stock(names: Sequence[str] = (), directory: StrPath | None = None) -> I
 def _match_files(dataset: Dataset, files: Files | None) -> DatasetFiles:
     needs = {human: dataset.needs(human) for human in dataset.humans}
     if "systems" in dataset.files and "system" in dataset.levels:
-        needs["--level system"] = dataset.needs("systems")
+        needs["--level system"] = SYSTEM_NEEDS
     file_roles = []
     for role, names in dataset.files.items():
         users = tuple(

@@ -155,12 +155,12 @@ def find_suspicious(human: str, groups: Mapping[str, Group]) -> list[str]:
         if np.ptp(group.scores) == 0:
             warnings.append(
                 f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation "
-                f"is defined"
+                "is defined"
             )
         elif group.model_scores is not None and _is_linear(group.scores, group.model_scores):
             warnings.append(
                 f"{name}: human column {human!r} correlates perfectly with the model's own scores; "
-                f"is it human?"
+                "is it human?"
             )
     return warnings
 

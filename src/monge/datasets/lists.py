@@ -89,7 +89,7 @@ def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
     if not all(nested):
         raise UsageError(
             f"references: item {nested.index(False)} is a text, others are lists; give one form "
-            f"for all"
+            "for all"
         )
     lists = [_to_list(row, f"references[{index}]") for index, row in enumerate(rows)]
     if (

@@ -79,7 +79,7 @@ def find_test_set(directory: Path, name: str) -> Path:
     if not name and len(names) > 1:
         raise Unreadable(
             f"{directory} has several test sets ({', '.join(names)}): --switch test_set=NAME, or "
-            f"name one"
+            "name one"
         )
     return directory / (name or names[0])
 

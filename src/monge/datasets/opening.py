@@ -48,8 +48,7 @@ def open_dataset(
     Args:
         name: One of `dataset_names()`.
         directory: Where the published files lie, at any depth; for `table` the file itself.
-        pairs: The groups wanted (language pairs, subsets, languages, topics; `*-en` works); all by
-            default.
+        pairs: The groups wanted, such as language pairs or topics (`*-en` works); all by default.
         level: `segment` or `system`.
         human: The human column by name; by default what the data set's file says.
         text: `raw`, or `tokenised` where there are two versions.
@@ -57,45 +56,62 @@ def open_dataset(
         switches: What else the data set's file lets one choose.
 
     Raises:
-        UnknownName: for a data set, human column, level, text version, switch or group there is
-            not.
+        UnknownName: for an unknown data set, human column, level, text, switch or group.
         Unreadable: if the published files are not there, or cannot be read.
     """
     dataset = describe(name)
-    _check_choice(dataset, "level", level, dataset.levels)
+    _check_choices(dataset, level, text)
     human = dataset.resolve_human(human, level)
-    _check_choice(dataset, "text version", text, dataset.texts)
     chosen = dataset.resolve_switches(text, switches)
-    group_names = tuple(pairs) if pairs is not None else None
-    if group_names is not None and not group_names:
-        raise InvalidSetting(f"{name}: no {dataset.groups} was asked for; leave pairs out for all")
-    if columns and dataset.reader != "table":
-        raise InvalidSetting(
-            f"{name}: its columns are known; --columns is for a table of your own (data set table)"
-        )
+    groups = _check_groups(dataset, pairs, columns)
     if dataset.reader == "table":
-        reading = quality.read_table_judged(
-            Path(directory), human, chosen["against"] or None, group_names, columns or {}
-        )
-        if level == "system":
-            reading.groups = {
-                group_name: by_system(group) for group_name, group in reading.groups.items()
-            }
+        reading = _read_table(Path(directory), human, chosen, groups, columns or {}, level)
     else:
-        request = DatasetRequest(dataset, Files(directory), group_names, level, human, text, chosen)
+        request = DatasetRequest(dataset, Files(directory), groups, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
     if level == "segment" and not switches:
-        reading.warnings += _compare_with_published(
-            dataset, human, reading, everything=group_names is None
-        )
+        reading.warnings += _compare_with_published(dataset, human, reading, groups is None)
     return _make_judged(dataset, reading, level, human, text, chosen)
 
 
-def _check_choice(
-    dataset: Dataset, kind: str, name: str, choices: Mapping[str, Any] | Sequence[str]
-) -> None:
-    if name not in choices:
-        raise UnknownName(f"{dataset.name} {kind}", name, choices)
+def _check_groups(
+    dataset: Dataset, pairs: Sequence[str] | None, columns: Given | None
+) -> tuple[str, ...] | None:
+    """Return the groups wanted, None for all; raise for none, or for columns of a known layout."""
+    groups = tuple(pairs) if pairs is not None else None
+    if groups is not None and not groups:
+        raise InvalidSetting(
+            f"{dataset.name}: no {dataset.groups} was asked for; leave pairs out for all"
+        )
+    if columns and dataset.reader != "table":
+        raise InvalidSetting(
+            f"{dataset.name}: its columns are known; --columns is for a table of your own (data "
+            "set table)"
+        )
+    return groups
+
+
+def _read_table(
+    path: Path,
+    human: str,
+    switches: Mapping[str, Any],
+    groups: tuple[str, ...] | None,
+    columns: Given,
+    level: str,
+) -> DatasetReading:
+    """Read the judgements of a user's own table."""
+    reading = quality.read_table_judged(path, human, switches["against"] or None, groups, columns)
+    if level == "system":
+        reading.groups = {name: by_system(group) for name, group in reading.groups.items()}
+    return reading
+
+
+def _check_choices(dataset: Dataset, level: str, text: str) -> None:
+    """Raise if the data set has no such level or version of the text."""
+    if level not in dataset.levels:
+        raise UnknownName(f"{dataset.name} level", level, dataset.levels)
+    if text not in dataset.texts:
+        raise UnknownName(f"{dataset.name} text version", text, dataset.texts)
 
 
 def _make_judged(
@@ -179,7 +195,7 @@ def _is_english(dataset: Dataset, name: str) -> bool:
 
 
 def _compare_with_published(
-    dataset: Dataset, human: str, reading: DatasetReading, *, everything: bool
+    dataset: Dataset, human: str, reading: DatasetReading, everything: bool
 ) -> list[str]:
     """Return warnings where the numbers of judgements are not the published ones."""
     expected = dataset.expected.get(human, {})

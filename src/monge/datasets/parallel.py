@@ -109,7 +109,7 @@ def _expand_directory(path: StrPath) -> list[StrPath]:
     if not files:
         raise Unreadable(
             f"{path} is a directory without a file in it; expected the outputs of systems, a file "
-            f"each"
+            "each"
         )
     return [os.fspath(file) for file in files]
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from monge.datasets.catalogue import Dataset
+from monge.datasets.catalogue import SYSTEM_NEEDS, Dataset
 from monge.datasets.files import Files
 from monge.errors import UnknownName, Unreadable
 
@@ -51,7 +51,7 @@ class DatasetRequest:
         dataset, folder = self.dataset, self.files.directory
         names = " or ".join(name for role in roles for name in dataset.files[role])
         of_year = "" if dataset.year is None else f" of 20{dataset.year:02d}"
-        alternatives = dataset.needs("systems" if "systems" in roles else self.human)
+        alternatives = SYSTEM_NEEDS if "systems" in roles else dataset.needs(self.human)
         needed = next(
             (alternative for alternative in alternatives if set(alternative) & set(roles)), roles
         )

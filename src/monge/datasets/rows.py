@@ -8,7 +8,6 @@ one that does.
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,6 +16,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from monge.datasets.arrow import is_saved_dataset, read_arrow
+from monge.datasets.json_values import (
+    check_json_object,
+    is_json_object,
+    read_json_object,
+    read_json_text,
+    transpose_columns,
+)
 from monge.datasets.lines import STDIN, StrPath, TextFile, open_bytes, shown
 from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
@@ -179,7 +185,7 @@ class Rows:
     def _objects(self) -> Iterator[Row]:
         for line, text in _without_blank_end(enumerate(self._file, 1)):
             try:
-                row = Row(line, _read_json_object(text, f"{self.name}:{line}"))
+                row = Row(line, read_json_object(text, f"{self.name}:{line}"))
             except Unreadable as error:
                 self._refuse(line, error)
                 continue
@@ -189,16 +195,16 @@ class Rows:
     def _items(self) -> list[Row] | None:
         """The rows of a JSON file: objects, or lists by name; None for JSON Lines."""
         lines = list(self._file)
-        if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
+        if any(line.strip() for line in lines[1:]) and is_json_object(lines[0]):
             self.format = "jsonl"
             return None
-        value = _read_json("\n".join(lines), self.name)
+        value = read_json_text("\n".join(lines), self.name)
         if (
             isinstance(value, dict)
             and value
             and all(isinstance(values, list) for values in value.values())
         ):
-            value = _transpose(value, self.name)
+            value = transpose_columns(value, self.name)
         items = [value] if isinstance(value, dict) else value
         if not isinstance(items, list):
             raise Unreadable(
@@ -206,7 +212,7 @@ class Rows:
                 f"{type(value).__name__}"
             )
         return [
-            Row(number, _check_object(item, f"{self.name}, item {number}"))
+            Row(number, check_json_object(item, f"{self.name}, item {number}"))
             for number, item in enumerate(items, 1)
         ]
 
@@ -291,7 +297,7 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     if plain.endswith(_OFFICE):
         raise Unreadable(
             f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give "
-            f"that"
+            "that"
         )
     if os.fspath(path) == STDIN:
         raise InvalidSetting(
@@ -300,7 +306,7 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
         )
     raise InvalidSetting(
         f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: "
-        f"-t FILE -r FILE)"
+        "-t FILE -r FILE)"
     )
 
 
@@ -347,62 +353,6 @@ def _describe_wrong_width(location: str, header: Sequence[str], record: Sequence
         return f"{received}; {header[len(record)]!r} is missing"
     extra = record[len(header)]
     return f"{received}; unexpected {(extra if len(extra) <= 40 else extra[:37] + '...')!r}"
-
-
-def _read_json_object(text: str, location: str) -> dict[str, Any]:
-    return _check_object(_read_json(text, location), location)
-
-
-def _read_json(text: str, location: str) -> Any:
-    try:
-        return _DECODER.decode(text)
-    except RecursionError:
-        raise Unreadable(f"{location}: JSON nested too deeply") from None
-    except ValueError as error:
-        raise Unreadable(f"{location}: not JSON ({error})") from None
-
-
-def _is_object(text: str) -> bool:
-    """Return whether a line is a JSON object by itself."""
-    try:
-        return isinstance(_DECODER.decode(text), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _check_object(value: Any, location: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise Unreadable(
-            f"{location}: expected a JSON object with named fields, got {type(value).__name__}"
-        )
-    return value
-
-
-def _transpose(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:
-    """Turn equally long lists by name into one object per item."""
-    (first, first_values), *other_columns = columns.items()
-    uneven = next(
-        (column for column, values in other_columns if len(values) != len(first_values)), None
-    )
-    if uneven is not None:
-        raise Unreadable(
-            f"{name}: {len(first_values)} items in {first!r} but {len(columns[uneven])} in "
-            f"{uneven!r}"
-        )
-    return [
-        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
-    ]
-
-
-def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"field {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
-    return fields
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_reject_duplicates)
 
 
 def _read_parquet(path: str) -> Iterator[Row]:

@@ -193,7 +193,7 @@ def _read_score_lines(file: TextFile) -> Iterator[_Entry]:
         if score is None and text.strip().lower() not in _NONE:
             raise Unreadable(
                 f"{place}: expected a score, or system, tab, score; got {line[:60]!r} (a table: "
-                f".tsv, .csv, .jsonl)"
+                ".tsv, .csv, .jsonl)"
             )
         yield _Entry({"system": system.strip()} if tab else {}, score, place)
 
@@ -233,11 +233,9 @@ def _scores_in_order(
 
 
 def _describe_first_missing(segments: Sequence[tuple[str, Segment]], at: int) -> str:
-    return (
-        f"; the first without a score: {_describe_segment(*segments[at])}"
-        if at < len(segments)
-        else ""
-    )
+    if at < len(segments):
+        return f"; the first without a score: {_describe_segment(*segments[at])}"
+    return ""
 
 
 def _scores_by_key(
@@ -265,11 +263,9 @@ def _scores_by_key(
     keys = [key(group, row) for group, row in segments]
     _check_unambiguous(file, used_keys, keys, segments)
     missing = [k for k, segment_key in enumerate(keys) if values.get(segment_key) is None]
-    zero = (
-        "; its ids begin at 0, ours at 1"
-        if any(segment_key[-1] == "0" for segment_key in values)
-        else ""
-    )
+    zero = ""
+    if any(segment_key[-1] == "0" for segment_key in values):
+        zero = "; its ids begin at 0, ours at 1"
     if missing and (zero or not partial or len(missing) == len(segments)):
         raise Misaligned(
             f"{file} has {len(values)} scores, {len(segments) - len(missing)} of them for the "

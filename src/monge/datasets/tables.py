@@ -154,11 +154,9 @@ class Table:
         if not self.columns.get("hypothesis"):
             raise self.missing("hypothesis")
         if against is None:
-            against = (
-                "references"
-                if self.columns.get("reference") or not self.columns.get("source")
-                else "source"
-            )
+            against = "source"
+            if self.columns.get("reference") or not self.columns.get("source"):
+                against = "references"
         role = "reference" if against == "references" else "source"
         if not self.columns.get(role):
             raise self.missing(role)
@@ -217,7 +215,7 @@ def _unwrap(value: Any, location: str) -> Any:
         if len(value) != 1:
             raise Unreadable(
                 f"{location}: expected one text, got a list of {len(value)}; give each a row of "
-                f"its own"
+                "its own"
             )
         value = value[0]
     return value

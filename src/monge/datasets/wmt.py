@@ -135,10 +135,8 @@ class MissingOutputs:
     def find_segment(self, judgement: Judgement) -> Segment | None:
         """Return the unescaped tokenised segment; None if absent or not allowed."""
         segment = self._find_tokenised(judgement) if self._may_fill() else None
-        counts, system = (
-            self.filled if segment else self.left_out,
-            first_name(judgement.system, self.pair),
-        )
+        counts = self.filled if segment else self.left_out
+        system = first_name(judgement.system, self.pair)
         counts[system] = counts.get(system, 0) + 1
         return map_texts(segment, unescape) if segment else None
 
@@ -146,7 +144,7 @@ class MissingOutputs:
         """Return warnings on tokenised outputs and on judgements left out."""
         return [
             f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, "
-            f"lowercased texts"
+            "lowercased texts"
             for system, count in self.filled.items()
         ] + [
             f"{self.pair}: {system} has no {self.request.text} output; {count} judgements left out"
@@ -173,7 +171,7 @@ def _read_system_level(request: DatasetRequest) -> DatasetReading:
     if request.layout == "rankings":
         raise InvalidSetting(
             f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use "
-            f"da"
+            "da"
         )
     if request.human != "da":
         reading = _read_campaign_scores(request)

@@ -21,7 +21,7 @@ import numpy as np
 from monge.datasets import Judged
 from monge.errors import DataError, InvalidSetting
 from monge.evaluation.question import PAIRWISE, Question, question
-from monge.evaluation.score_book import VariantScores
+from monge.evaluation.variant_scores import VariantScores
 from monge.stats import (
     RESAMPLES,
     SEED,
@@ -71,11 +71,9 @@ class Resampling:
         pairs: with too few no pair could ever differ. Half of alpha is left.
         """
         least = ceil(systems * (systems - 1) / self.alpha)
-        return (
-            replace(self, resamples=max(self.resamples, least))
-            if self.resamples >= RESAMPLES
-            else self
-        )
+        if self.resamples >= RESAMPLES:
+            return replace(self, resamples=max(self.resamples, least))
+        return self
 
     @property
     def note(self) -> str:
@@ -303,7 +301,7 @@ def choose_test(test_name: str, question: Question | None) -> str:
     if not higher_is_better(question.statistic):
         raise InvalidSetting(
             f"PERM-BOTH standardises scores, which leaves {question.statistic} no scale: take "
-            f"bootstrap"
+            "bootstrap"
         )
     return TESTS[test_name]
 

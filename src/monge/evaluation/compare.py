@@ -171,7 +171,7 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
         if missing:
             raise Misaligned(
                 f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}: nothing "
-                f"is paired"
+                "is paired"
             )
     return {
         system: [rows_by_item[item] for item in rows_by_system[first]]

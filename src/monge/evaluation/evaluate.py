@@ -22,8 +22,9 @@ from monge.evaluation.agreement import (
 )
 from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure, MetricOrder
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, judged_scores
-from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task
+from monge.evaluation.variant_scores import VariantScores
 from monge.evaluation.variants import (
     DEFAULT_MODEL,
     UNIFORM_UNITS,
@@ -196,7 +197,7 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
     value = float(column.values[index])
     bounds = percentiles(np.asarray(column.draws[index]), resampling.confidence)
     if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
-        # too few items: resamples of four systems lie on a line more often than the four do
+        # of very few items, resamples can all lie beside the value itself: no interval
         bounds = None
     low, high = bounds if bounds is not None else (None, None)
     mark = stands.mark(index, resampling.alpha) if len(column.values) > 1 else ""

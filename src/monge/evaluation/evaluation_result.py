@@ -7,12 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from monge.datasets import Judged
-from monge.evaluation.agreement import (
-    MEAN,
-    Resampling,
-)
+from monge.evaluation.agreement import MEAN, Resampling
 from monge.evaluation.notebook import StudyResult
-from monge.evaluation.score_book import VariantScores
+from monge.evaluation.variant_scores import VariantScores
 from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better
 from monge.types.table import Cell, Sheet, Span

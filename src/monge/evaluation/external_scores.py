@@ -10,7 +10,7 @@ import numpy as np
 from monge.datasets import Judged
 from monge.datasets.segment_scores import GivenScores
 from monge.errors import UsageError
-from monge.evaluation.score_book import RowScores, VariantScores
+from monge.evaluation.variant_scores import RowScores, VariantScores
 from monge.metrics.signature import quoted
 from monge.types import Array, Segment, Signature
 

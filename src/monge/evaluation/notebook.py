@@ -34,6 +34,6 @@ class StudyResult:
         return sheets_text(self.sheets())
 
     def _repr_html_(self) -> str:
-        from monge.render.table import sheets_fragment
+        from monge.render.table_page import sheets_fragment
 
         return sheets_fragment(self.sheets())

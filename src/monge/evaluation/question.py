@@ -93,7 +93,7 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     if key in STATISTICS and kind != "rankings":
         raise InvalidSetting(
             f"{statistic} is an error, lower for better: evaluate and sweep take it, this study "
-            f"does not"
+            "does not"
         )
     if key in STATISTICS:
         raise InvalidSetting(
@@ -107,7 +107,7 @@ def _name_average(statistic: str, key: str, by: str, kind: str) -> str:
     if by not in AVERAGED or key not in STATISTICS or not higher_is_better(key):
         raise InvalidSetting(
             f"{statistic}: averages are STATISTIC-by-item or STATISTIC-by-system, as "
-            f"pearson-by-item"
+            "pearson-by-item"
         )
     if kind in ("systems", "rankings"):
         raise InvalidSetting(

@@ -12,8 +12,9 @@ from monge.errors import UsageError
 from monge.evaluation.agreement import USUAL, Resampling
 from monge.evaluation.evaluate import assess
 from monge.evaluation.evaluation_result import Agreement, directed, figure_digits, worse_than_best
-from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores, join_scores
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task, joined
+from monge.evaluation.variant_scores import VariantScores, join_scores
 from monge.evaluation.variants import (
     DEFAULT_MODEL,
     Setup,
@@ -107,11 +108,9 @@ class Sweep:
     @property
     def verdict(self) -> list[str]:
         """Sentences on each metric's best value, its ties, and its result on test data."""
-        targets = (
-            ", ".join(variation.target for variation in self.variations)
-            if len(self.variations) == 1
-            else ""
-        )
+        targets = ""
+        if len(self.variations) == 1:
+            targets = ", ".join(variation.target for variation in self.variations)
         return [
             self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves
         ]
@@ -134,7 +133,7 @@ class Sweep:
                 if len(tied) <= TIES_NAMED
                 else (
                     f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told "
-                    f"apart from it"
+                    "apart from it"
                 )
             )
         else:
@@ -357,5 +356,5 @@ def _check_disjoint(development: Task, test: Task | None) -> None:
         if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
             raise UsageError(
                 f"{name} is development data: a value chosen on it must be tried on other data "
-                f"(--test ANOTHER)"
+                "(--test ANOTHER)"
             )

@@ -15,9 +15,7 @@ from monge.datasets.columns import Given
 from monge.datasets.lines import StrPath
 from monge.errors import InvalidSetting
 from monge.evaluation.question import check_question, named, scale_to_unit
-from monge.stats import (
-    SEED,
-)
+from monge.stats import SEED
 
 _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
@@ -61,11 +59,9 @@ class Task:
             for reading, chosen in readings(self.switches):
                 opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
                 datasets.append(replace(opened, reading=reading))
-        return (
-            datasets
-            if self.sample is None
-            else [sampled(dataset, self.sample, seed) for dataset in datasets]
-        )
+        if self.sample is None:
+            return datasets
+        return [sampled(dataset, self.sample, seed) for dataset in datasets]
 
     def split(self) -> list[Task]:
         """Return a task for each of the data sets that the name joins."""

@@ -71,7 +71,7 @@ def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
     if isinstance(names, str):
         raise InvalidSetting(f"metrics: expected a list of names, got one text: [{names!r}]")
     if not names:
-        raise InvalidSetting("no metric was asked for")
+        raise InvalidSetting("no metric was given; expected one or more names")
     check_fitting(names, setup.settings)
     unique_names: set[str] = set()
     for name in names:

@@ -7,7 +7,7 @@ whether the three properties hold that Chen et al. 2020 ask of word vectors (the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -163,8 +163,6 @@ def analyse(
     encoder: Encoder,
     texts: Sequence[str],
     sampling: Sampling = USUAL_SAMPLING,
-    *,
-    progress: Callable[[int], None] | None = None,
 ) -> Analysis:
     """Measure similarities of sampled word pairs at every layer, under every centring.
 
@@ -181,7 +179,7 @@ def analyse(
     word_pairs = draw_pairs(
         words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed
     )
-    gathered = _gather(encoder, readable, words, word_pairs, progress)
+    gathered = _gather(encoder, readable, words, word_pairs)
     centrings = []
     for centring in CENTRINGS:
         levels = {
@@ -215,7 +213,6 @@ def _gather(
     texts: Sequence[Tokens],
     words: Words,
     word_pairs: WordPairs,
-    progress: Callable[[int], None] | None,
 ) -> _Gathered:
     """Encode the texts in batches; keep the vectors of sampled words and the sums of all."""
     places = sorted(
@@ -242,8 +239,6 @@ def _gather(
                 if (number, word) in index:
                     vectors[:, index[number, word]] = word_vector
             offset += len(tokens.ids)
-        if progress is not None:
-            progress(len(part))
     assert vectors is not None and sums is not None
     counts = np.array([len(text_words) for text_words in words.groups], dtype=np.float64)
     return _Gathered(vectors, index, sums, counts)

@@ -30,11 +30,9 @@ def least_segments(pairs: int, alpha: float) -> int:
 
 def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
     """Return a sentence if segments or resamples are too few to show any difference."""
-    resamples, alpha, pairs = (
-        comparison.resampling.resamples,
-        comparison.resampling.alpha,
-        systems * (systems - 1) // 2,
-    )
+    resamples = comparison.resampling.resamples
+    alpha = comparison.resampling.alpha
+    pairs = systems * (systems - 1) // 2
     n, least = comparison.standings[0].n, least_segments(pairs, alpha)
     if n < least:
         return (

@@ -90,13 +90,13 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
             "more texts, or fewer --contexts"
         )
     generator = np.random.default_rng(seed)
-    drawn = {
+    pairs_by_kind = {
         "baseline": [_draw_baseline(generator, places) for _ in range(pairs)],
         "self": [_draw_same(generator, recurring) for _ in range(pairs)],
         "intra": [_draw_intra(generator, long) for _ in range(pairs)],
     }
     return WordPairs(
-        {kind: np.array(kind_pairs, dtype=np.int64) for kind, kind_pairs in drawn.items()},
+        {kind: np.array(kind_pairs, dtype=np.int64) for kind, kind_pairs in pairs_by_kind.items()},
         words.count,
         len(recurring),
     )

@@ -45,7 +45,7 @@ class BlendSpec:
             if names_member and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(
                     f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for "
-                    f"all"
+                    "all"
                 )
             for member in (first,) if names_member else tuple(members):
                 members[member] = members[member].changed([rest if names_member else change])

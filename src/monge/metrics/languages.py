@@ -47,5 +47,5 @@ def check_language(code: str | None) -> None:
     guess = f"; did you mean {nearest} ({LANGUAGES[nearest]})?" if nearest else ""
     raise InvalidSetting(
         f"unknown language {code!r}{guess} (accepted are two letters, as in ISO 639-1: en, de, zh "
-        f"…)"
+        "…)"
     )

@@ -88,11 +88,9 @@ _CIDER: Options = {
     "punctuation": ("drop", one_of("drop", "keep")),
     "tokenize": ("13a", TOKENIZERS),
 }
-_PERCENT, _RATE, _TEN = (
-    Bounds(0, 100, 100, 0, True),
-    Bounds(0, inf, 0, 100, False),
-    Bounds(0, 10, 10, 0, True),
-)
+_PERCENT = Bounds(0, 100, 100, 0, True)
+_RATE = Bounds(0, inf, 0, 100, False)
+_TEN = Bounds(0, 10, 10, 0, True)
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 _SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("tokenize=ko-mecab",)}
 """The tokenizers that sacrebleu chooses for a target language; it chooses 13a for every other."""

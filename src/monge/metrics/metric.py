@@ -26,13 +26,11 @@ from monge.metrics.axes import (
 )
 from monge.metrics.codec import read_choice, set_field, show_choice
 
-_LAYERS, _UNITS, _BEST, _ENCODER, _RAW = (
-    Layers(),
-    UnitSettings(),
-    References("max"),
-    EncoderSettings(),
-    ScoreScale("raw"),
-)
+_LAYERS = Layers()
+_UNITS = UnitSettings()
+_BEST = References("max")
+_ENCODER = EncoderSettings()
+_RAW = ScoreScale("raw")
 _SILENT, _REFERENCES = Fluency("none"), Against("references")
 OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
 """Axes that a signature leaves out where they have these defaults."""

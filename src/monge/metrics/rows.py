@@ -32,17 +32,13 @@ UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
 UNIT = UnitNormalise("units", units=True)
 LAYER_UNIT = UnitNormalise("layers+units", layers=True, units=True)
 RAW = Normalise("none")
-COSINE, EUCLIDEAN, SQEUCLIDEAN = (
-    Cosine("cosine"),
-    Euclidean("euclidean"),
-    SquaredEuclidean("sqeuclidean"),
-)
+COSINE = Cosine("cosine")
+EUCLIDEAN = Euclidean("euclidean")
+SQEUCLIDEAN = SquaredEuclidean("sqeuclidean")
 EXACT, ONESIDED, INDEPENDENT = Exact("exact"), OneSided("onesided"), Independent("independent")
-COST, SIMILARITY, INVERSE = (
-    CostReadout("cost"),
-    SimilarityReadout("similarity"),
-    CostReadout("1/(1+cost)"),
-)
+COST = CostReadout("cost")
+SIMILARITY = SimilarityReadout("similarity")
+INVERSE = CostReadout("1/(1+cost)")
 ONE_MINUS = CostReadout("1-cost")
 POWER_MEANS = Layers(at="last", span=5, pool="pmeans", exponents=(-inf, 1.0, inf))
 LAST = Layers(at="last")

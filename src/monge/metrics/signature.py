@@ -12,7 +12,7 @@ compares its digest: a short form written by a version with other defaults is re
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
@@ -31,6 +31,7 @@ from monge.metrics.metric import OPTIONAL, MetricSpec
 from monge.metrics.presets import Spec, find_preset, split_name
 from monge.types import Signature
 
+Fields = tuple[tuple[str, str], ...]
 _MODEL_KEYS = ("model", "tokenizer", "config")
 _ENCODER_KEYS = {
     "precision": "precision",
@@ -218,9 +219,8 @@ def parse(line: str) -> ParsedSignature:
     keys = [key for key, _ in signature.fields]
     if "config" not in keys and "tokenizer" in keys:
         raise StatisticsMismatch(
-            "the signature lacks 'config', the digest of the model's configuration: it is of a "
-            "version of monge that did not sign it, though it moves scores; score again by name "
-            "(-m) for a signature that replays"
+            "the signature lacks 'config', the digest of the model's configuration, which older "
+            "versions of monge did not write; score again by name (-m) for one that replays"
         )
     for key in expected:
         if key not in keys:
@@ -409,12 +409,23 @@ def full(line: str) -> Signature:
 
 
 def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature:
+    """Return the long signature of NAME[inner] with the middle fields of a short one."""
     changes = split_changes(inner)
     if name in LEXICAL:
         written = LexicalSpec(name).changed(changes).written()
         options = ",".join(f"{option}={value}" for option, value in written.items())
         library = Signature.parse("|".join(middle)).fields if middle else ()
         return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
+    identity, last = _read_middle(middle)
+    if name in BLENDS:
+        axes = _blend_axes(BLENDS[name].spec.changed(changes))
+    else:
+        axes = tuple(_settings(find_preset(name).spec.changed(changes)))
+    return Signature((("metric", name), *identity, *axes, *last, ("monge", monge)))
+
+
+def _read_middle(middle: Sequence[str]) -> tuple[Fields, Fields]:
+    """Return the fields of the model and of the run in `MODEL#DIGESTS`, `nrefs:…`, `stats:…`."""
     model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
     parts = digests.split("-")
     rest = dict(field.split(":", 1) for field in middle[1:] if ":" in field)
@@ -431,20 +442,12 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
     identity += (("device", rest["device"]),) if "device" in rest else ()
     reference_count = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
-    last = *reference_count, ("stats", rest.get("stats", "none")), ("monge", monge)
-    if name not in BLENDS:
-        return Signature(
-            (
-                ("metric", name),
-                *identity,
-                *_settings(find_preset(name).spec.changed(changes)),
-                *last,
-            )
-        )
-    members = {
-        member: dict(_settings(spec))
-        for member, spec in BLENDS[name].spec.changed(changes).members.items()
-    }
+    return identity, (*reference_count, ("stats", rest.get("stats", "none")))
+
+
+def _blend_axes(spec: BlendSpec) -> Fields:
+    """Return the fields of a blend: the shared encoder, each member's axes, and the side."""
+    members = {member: dict(_settings(member_spec)) for member, member_spec in spec.members.items()}
     first = next(iter(members.values()))
     own = [
         (f"{member}.{axis}", settings[axis])
@@ -452,6 +455,4 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
         for axis in _WRITTEN
     ]
     encoder = [(key, first[key]) for key in _ENCODER_KEYS]
-    return Signature(
-        (("metric", name), *identity, *encoder, *own, *_side_field(first.get("against", "")), *last)
-    )
+    return (*encoder, *own, *_side_field(first.get("against", "")))

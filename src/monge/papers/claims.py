@@ -17,7 +17,7 @@ import numpy as np
 from monge.datasets import Judged
 from monge.evaluation.agreement import agreement_table
 from monge.evaluation.question import named
-from monge.evaluation.score_book import VariantScores
+from monge.evaluation.variant_scores import VariantScores
 from monge.papers.tables import Claim, Entry, PublishedColumn, PublishedRow, PublishedTable
 from monge.stats import percentiles
 from monge.types import Array

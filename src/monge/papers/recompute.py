@@ -19,8 +19,9 @@ from monge.datasets.request import matching
 from monge.errors import UnknownName, Unreadable, UsageError
 from monge.evaluation.agreement import agreement_table
 from monge.evaluation.question import named
-from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task, target_language
+from monge.evaluation.variant_scores import VariantScores
 from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.presets import resolve
@@ -149,7 +150,7 @@ class Recomputation:
         ):
             return Unavailable(
                 f"model not here: {self.encoder.name} reads English only (give a multilingual "
-                f"--model)"
+                "--model)"
             )
         return self.load(metric, target_language(group), judged_data.references)
 

@@ -299,11 +299,9 @@ def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[st
     for why, columns_by_row in by_reason.items():
         column_sets = [set(numbers) for numbers in columns_by_row.values()]
         shared = set.union(*column_sets)
-        of = (
-            ""
-            if len(shared) == len(columns)
-            else f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
-        )
+        of = ""
+        if len(shared) != len(columns):
+            of = f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
         names = (
             f"all {len(rows)} rows"
             if len(columns_by_row) == len(rows)
@@ -319,7 +317,7 @@ def _verdict_lines(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
         f"verdict ({reproduction['condition']})",
         f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
         f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in "
-        f"the published order",
+        "the published order",
         f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
     ]
     return lines + [f"    {_format_claim(claim)}" for claim in verdict["claims"]]

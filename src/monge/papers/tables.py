@@ -271,11 +271,9 @@ def _describe_table(table: PublishedTable, files: Files | None) -> dict[str, Any
 def _describe_data(table: PublishedTable, missing: list[str], files: Files | None) -> str:
     if missing:
         return f"data not here: {', '.join(missing)}"
-    return (
-        f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}"
-        if not table.metrics
-        else ""
-    )
+    if not table.metrics:
+        return f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}"
+    return ""
 
 
 def _why_not_computed(row: PublishedRow) -> str:

@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass
 
 from monge.errors import InvalidSetting
-from monge.recommendation.kept_results import (
-    Cost,
-)
+from monge.recommendation.kept_results import Cost
 
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
 _UNITS = {
@@ -37,7 +35,7 @@ class Budget:
             if match is None or float(match[1]) <= 0:
                 raise InvalidSetting(
                     f"budget {part.strip()!r}: expected seconds a 1,000 pairs or memory, such as "
-                    f"5s, 800MB or 5s,800MB"
+                    "5s, 800MB or 5s,800MB"
                 )
             name, factor = _UNITS[(match[2] or "s").lower()]
             limits[name] = float(match[1]) * factor

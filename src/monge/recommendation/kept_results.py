@@ -68,11 +68,9 @@ class KeptAgreements:
     @property
     def extent(self) -> str:
         """What was judged, in words."""
-        sample_text = (
-            f", {self.sample} source segments a group drawn with seed {self.seed}"
-            if self.sample
-            else ""
-        )
+        sample_text = ""
+        if self.sample:
+            sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}"
         group_text = f" in {self.groups} groups" if self.groups > 1 else ""
         about = f"{STATISTICS[self.statistic]} with {self.human}"
         return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"
@@ -122,21 +120,19 @@ class Tuned:
         return f"{self.metric} --model {self.name}"
 
 
+def _read_kept(name: str) -> Any:
+    """Return the contents of a JSON file of kept results."""
+    return json.loads((files("monge.recommendation") / "kept" / name).read_text("utf-8"))
+
+
 @cache
 def tuned() -> tuple[Tuned, ...]:
     """Return the tuned models that are shipped."""
-    records = json.loads(
-        (files("monge.recommendation") / "kept" / "adapters.json").read_text("utf-8")
-    )
-    return tuple(
-        Tuned(
-            **{
-                **record,
-                "figures": {key: _read_change(figure) for key, figure in record["figures"].items()},
-            }
-        )
-        for record in records
-    )
+    models = []
+    for record in _read_kept("adapters.json"):
+        figures = {key: _read_change(figure) for key, figure in record["figures"].items()}
+        models.append(Tuned(**{**record, "figures": figures}))
+    return tuple(models)
 
 
 def _read_change(record: Mapping[str, Any]) -> Change:
@@ -148,27 +144,17 @@ def _read_change(record: Mapping[str, Any]) -> Change:
 @cache
 def judgements() -> tuple[KeptAgreements, ...]:
     """Return the stored agreements of all data sets."""
-    records = json.loads(
-        (files("monge.recommendation") / "kept" / "agreement.json").read_text("utf-8")
-    )
-    return tuple(
-        KeptAgreements(
-            key,
-            **{
-                **record,
-                "metrics": {name: Measured(**figure) for name, figure in record["metrics"].items()},
-            },
-        )
-        for key, record in records.items()
-    )
+    datasets = []
+    for key, record in _read_kept("agreement.json").items():
+        metrics = {name: Measured(**figure) for name, figure in record["metrics"].items()}
+        datasets.append(KeptAgreements(key, **{**record, "metrics": metrics}))
+    return tuple(datasets)
 
 
 @cache
 def workloads() -> tuple[Mapping[str, Any], ...]:
     """Return the measured workloads: texts, model, dataset, pairs, machine, metrics."""
-    return tuple(
-        json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text("utf-8"))
-    )
+    return tuple(_read_kept("cost.json"))
 
 
 def cost_of(metric: str, texts: str, model: str) -> Cost | None:

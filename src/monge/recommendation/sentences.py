@@ -207,8 +207,6 @@ def _format_interval(figure: Measured) -> str:
 
 
 def _format_cost(cost: Cost | None) -> str:
-    return (
-        "an unknown time"
-        if cost is None
-        else f"{short(cost.seconds)} s and {cost.megabytes:.0f} MB for 1,000 pairs"
-    )
+    if cost is None:
+        return "an unknown time"
+    return f"{short(cost.seconds)} s and {cost.megabytes:.0f} MB for 1,000 pairs"

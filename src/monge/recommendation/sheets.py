@@ -121,7 +121,7 @@ def overview_sheet(overview: Overview) -> Sheet:
     first = overview.every[0]
     return Sheet(
         f"which metric, for {LANGUAGES[first.lang]} texts with {first.data[0].model}",
-        ("task", "use", "agreement", *COSTS, "best, no better by any test", "judged data"),
+        ("task", "use", "agreement", *COSTS, "best, but not significantly better", "judged data"),
         tuple(tuple(map(Cell, _overview_row(row))) for row in overview.every),
         notes=(
             "monge recommend --task NAME shows every metric, how far to trust it, and what it was "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from monge.errors import MissingExtra
-from monge.render.results import Texts, segment_rows
+from monge.render.result_records import Texts, segment_rows
 from monge.types import Result
 from monge.types.result import place_of
 

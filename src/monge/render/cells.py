@@ -16,6 +16,8 @@ _INVISIBLE = frozenset({"Mn", "Me", "Cf"})
 _CODES = {"bold": "1", "dim": "2", "good": "32", "bad": "33"}
 _WIDE_MARK, _JOINER = "\ufe0f", "\u200d"
 GAP, DASH = "  ", "–"
+NARROWEST = 8
+"""Columns of words are not made narrower than this."""
 
 
 def decimals(value: float, digits: int = 3) -> str:
@@ -97,11 +99,9 @@ def dashed(value: float | None, digits: int = 2) -> str:
 
 def span(low: float | None, high: float | None, digits: int = 3) -> str:
     """Return an interval, or nothing."""
-    return (
-        ""
-        if low is None or high is None
-        else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
-    )
+    if low is None or high is None:
+        return ""
+    return f"[{decimals(low, digits)}, {decimals(high, digits)}]"
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
@@ -279,12 +279,13 @@ def folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]
     ]
 
 
-def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) -> list[int]:
+def _narrowed(wide: list[int], align: str, width: int | None) -> list[int]:
+    """Return the widths of columns, those of words narrowed until the table fits the width."""
     excess = 0 if width is None else sum(wide) + len(GAP) * (len(wide) - 1) - width
     wide = list(wide)
     while excess > 0:
         candidates = [
-            column for column, side in enumerate(align) if side == "l" and wide[column] > least
+            column for column, side in enumerate(align) if side == "l" and wide[column] > NARROWEST
         ]
         if not candidates:
             break
@@ -293,12 +294,12 @@ def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) ->
     return wide
 
 
-def gloss(pairs: Sequence[tuple[str, str]], *, width: int, indent: str = "  ") -> list[str]:
+def gloss(pairs: Sequence[tuple[str, str]], *, width: int) -> list[str]:
     """Return an interlinear gloss: two-line blocks, each word over its annotation."""
     return [
         line
-        for block in _blocks(pairs, width - len(indent))
-        for line in (*(indent + row for row in table(block, "l" * len(block[0]))), "")
+        for block in _blocks(pairs, width - len(GAP))
+        for line in (*(GAP + row for row in table(block, "l" * len(block[0]))), "")
     ]
 
 

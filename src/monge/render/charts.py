@@ -13,8 +13,8 @@ from monge.types import Array
 
 CHART_STYLE = """
 .monge .charts, .monge .both { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
-.monge .charts figure { margin: 0; width: 262px; max-width: 100%;
-} .monge .charts p { flex-basis: 100%; margin: 0; }
+.monge .charts figure { margin: 0; width: 262px; max-width: 100%; }
+.monge .charts p { flex-basis: 100%; margin: 0; }
 .monge .chart { display: block; max-width: 100%; height: auto; }
 .monge figcaption { font-size: .92rem; font-weight: 600; }
 .monge .chart text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }
@@ -27,6 +27,8 @@ CHART_STYLE = """
 """
 _WIDE, _SIDE, _LEFT = 262.0, 220.0, 30.0
 """How wide a chart is; the side of a square one, and what stands to the left of it."""
+BINS, SQUARES = 33, 22
+"""Bins of a distribution, and squares along each side of a chart of two scores."""
 
 
 @dataclass(frozen=True)
@@ -109,22 +111,22 @@ def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
     return _figure(title, len(hills) * tall + 22, content, description)
 
 
-def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[int]:
+def histogram(values: Array, low: float, high: float) -> list[int]:
     """Count values in equal bins."""
     return [
         int(count)
-        for count in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]
+        for count in np.histogram(values, BINS, (low, high if high > low else low + 1e-9))[0]
     ]
 
 
-def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
+def density(title: str, x: Array, y: Array, names: tuple[str, str]) -> str:
     """Draw two scores of the same segments against each other; dense squares are darker."""
     side, left = _SIDE, _LEFT
     ends = [
         (float(values.min()), float(max(values.max(), values.min() + 1e-9))) for values in (x, y)
     ]
-    counts = np.histogram2d(x, y, bins, ends)[0]
-    most, cell = float(np.sqrt(counts.max())) or 1.0, side / bins
+    counts = np.histogram2d(x, y, SQUARES, ends)[0]
+    most, cell = float(np.sqrt(counts.max())) or 1.0, side / SQUARES
     content = _axes(ends[0], ends[1], names)
     by_strength: dict[str, list[str]] = {}
     for i, j in np.argwhere(counts > 0).tolist():

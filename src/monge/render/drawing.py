@@ -59,11 +59,9 @@ class Drawing:
         Viewers of notebooks that trust nobody take the elements of a picture away and leave its
         words.
         """
-        alternative = (
-            f'<source media="(max-width: 640px)" srcset="{narrow._data()}">'
-            if narrow is not None
-            else ""
-        )
+        alternative = ""
+        if narrow is not None:
+            alternative = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">'
         size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
         return (
             f'<picture>{alternative}<img class="{kind}" alt="{safe(label)}" {size} '
@@ -171,11 +169,9 @@ def about(e: Explanation, name: str, unit: int) -> str:
 def cost_level(e: Explanation, row: int, column: int) -> int:
     """Return the place of a cost on the scale from cheap to dear."""
     top = float(e.cost.max())
-    return (
-        0
-        if top <= 0
-        else min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
-    )
+    if top <= 0:
+        return 0
+    return min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
 
 
 def move_told(e: Explanation, row: int, column: int, mass: float) -> str:

@@ -67,15 +67,9 @@ def explanation_text(
         *(_side(e, name, width, colour, units) for name in SIDES),
     ]
     if e.routes:
-        routes_shown = e.routes[:moves]
-        count = (
-            f" ({len(routes_shown)} of {len(e.routes)})"
-            if len(e.routes) > len(routes_shown)
-            else ""
-        )
-        blocks.append(
-            [styled(f"moves, worst first{count}", "bold", colour), *_moves(e, routes_shown, width)]
-        )
+        count = f" ({moves} of {len(e.routes)})" if len(e.routes) > moves else ""
+        title = styled(f"moves, worst first{count}", "bold", colour)
+        blocks.append([title, *_moves(e, e.routes[:moves], width)])
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         blocks.append(
@@ -145,13 +139,11 @@ def _moves(e: Explanation, routes: Sequence[Route], width: int) -> list[str]:
 
 def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
     """Return a line per unit: where it went; for `recall`, where it was taken from."""
-    side, own_side, other_side, arrow, rows = (
-        "hypothesis",
-        e.hypothesis,
-        e.reference,
-        "→",
-        e.plans[plan],
-    )
+    side = "hypothesis"
+    own_side = e.hypothesis
+    other_side = e.reference
+    arrow = "→"
+    rows = e.plans[plan]
     if plan == "recall":
         side, own_side, other_side, arrow, rows = "reference", other_side, own_side, "←", rows.T
     worst = worst_units(e, side, units)
@@ -235,8 +227,6 @@ def render_explanation(
     if form == "text":
         units = None if every else UNITS
         return explanation_text(e, units=units, signed=signed, colour=colour, width=width or 80)
-    return (
-        _OWN[form](e, signed)
-        if form in _OWN
-        else render_sheets(explanation_sheets(e), form, signed=signed)
-    )
+    if form in _OWN:
+        return _OWN[form](e, signed)
+    return render_sheets(explanation_sheets(e), form, signed=signed)

@@ -226,7 +226,7 @@ def _pictures(e: Explanation, images: bool) -> str:
         f"{closeness}\n</figure>\n"
         '<div class="key"><span>stronger cell: the two words are closer <span class="ramp '
         'near"></span></span>'
-        f"<span>larger disc: more mass, in the colour of its "
+        "<span>larger disc: more mass, in the colour of its "
         f"cost</span><span>{BARS}</span></div></details>"
     )
 
@@ -248,12 +248,12 @@ def _moves(e: Explanation) -> str:
         )
         rest = html_table(head, rows[FIRST:], caption="smaller moves")
         more = f"\n<details><summary>{count}{limit_note}</summary>\n{rest}</details>"
-    heading = (
-        f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in each '
-        f"plan.</p>\n"
-        if len(e.plans) > 1
-        else ""
-    )
+    heading = ""
+    if len(e.plans) > 1:
+        heading = (
+            f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in '
+            "each plan.</p>\n"
+        )
     return f"<h2>Moves, worst first</h2>\n{heading}{first}{more}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from monge.render.cells import number
 from monge.render.checks import dumps
@@ -12,12 +13,15 @@ from monge.render.explanation import UNITS, explanation_sheets, render_explanati
 from monge.render.explanation_page import explanation_fragment
 from monge.render.page import fragment, page, safe
 from monge.render.palette import step
-from monge.render.table import TABLE_STYLE, html_sheet, render_sheets, sheets_text
+from monge.render.table import render_sheets, sheets_text
+from monge.render.table_page import TABLE_STYLE, html_sheet
 from monge.types import Explanation
 from monge.types.table import Cell, Sheet
 
 _RULE = "─" * 40
 _NAMED = 3
+NamedExplanation = tuple[Explanation, str]
+"""An explanation and the name of its hypothesis."""
 _BESIDE = """
 .monge-beside { display: flex; flex-wrap: wrap; gap: 1rem; margin-top: 1rem; }
 .monge-beside > div { flex: 1 1 30rem; min-width: 0; }
@@ -36,70 +40,66 @@ def render_explanations(
 ) -> str:
     """Return the explanations in one of `EXPLANATION_FORMATS`; `names` are the hypotheses'.
 
-    One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a
-    page puts them beside each other; other formats put them under the tables that compare them.
-    Those of one metric are compared with the first of them. `every`: all units of long texts, in
-    the text format; `signed` writes signatures for people. `colour` and `width` are those of a
-    terminal.
+    JSON lists them; a page puts them beside each other; other formats put them under tables that
+    compare those of one metric with the first of them. `every`: all units of long texts, as text;
+    `signed` writes signatures for people. `colour` and `width` are those of a terminal.
     """
+    render = partial(
+        render_explanation, form=form, every=every, signed=signed, colour=colour, width=width
+    )
     if len(explanations) == 1:
-        return render_explanation(
-            explanations[0], form, every=every, signed=signed, colour=colour, width=width
-        )
+        return render(explanations[0])
+    pairs = list(zip(explanations, names, strict=True))
     if form == "json":
-        plain = [
-            {"name": name, **explanation.to_dict()}
-            for explanation, name in zip(explanations, names, strict=True)
-        ]
-        return dumps({"explanations": plain}) + "\n"
-    by_metric: dict[str, list[int]] = {}
-    for k, explanation in enumerate(explanations):
-        by_metric.setdefault(explanation.metric, []).append(k)
-    groups = [
-        ([explanations[k] for k in places], [names[k] for k in places])
-        for places in by_metric.values()
-    ]
-    beside = [
-        sheet
-        for same_metric, group_names in groups
-        for sheet in side_by_side(same_metric, group_names, every=every or form != "text")
-    ]
-    if len(groups) == len(explanations):
-        beside = [by_metric_alone(explanations)]
-    titles = [
-        f"{name}, by {explanation.metric}" if len(groups) > 1 else name
-        for explanation, name in zip(explanations, names, strict=True)
-    ]
+        records = [{"name": name, **explanation.to_dict()} for explanation, name in pairs]
+        return dumps({"explanations": records}) + "\n"
+    beside = _comparison_sheets(pairs, every=every or form != "text")
     if form == "html":
-        return _page(
-            explanations, names if len(set(names)) > 1 else [""] * len(explanations), beside, signed
-        )
-    if form != "text":
-        sections = [
-            replace(sheet, title=f"{title}: {sheet.title}")
-            for explanation, title in zip(explanations, titles, strict=True)
-            for sheet in explanation_sheets(explanation)
+        return _page(pairs, beside, signed)
+    if form == "text":
+        pages = [
+            render(replace(explanation, notes=(f"Hypothesis: {title}.", *explanation.notes)))
+            for explanation, title in _titled(pairs)
         ]
-        return render_sheets([*beside, *sections], form, signed=signed)
-    titled_explanations = [
-        replace(explanation, notes=(f"Hypothesis: {title}.", *explanation.notes))
-        for explanation, title in zip(explanations, titles, strict=True)
+        return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour, width=width), *pages])
+    sections = [
+        replace(sheet, title=f"{title}: {sheet.title}")
+        for explanation, title in _titled(pairs)
+        for sheet in explanation_sheets(explanation)
     ]
-    pages = [
-        render_explanation(
-            explanation, form, every=every, signed=signed, colour=colour, width=width
+    return render_sheets([*beside, *sections], form, signed=signed)
+
+
+def _comparison_sheets(pairs: Sequence[NamedExplanation], *, every: bool) -> list[Sheet]:
+    """Return tables of the hypotheses by metric, or one of all metrics if each has but one."""
+    by_metric: dict[str, list[NamedExplanation]] = {}
+    for explanation, name in pairs:
+        by_metric.setdefault(explanation.metric, []).append((explanation, name))
+    if len(by_metric) == len(pairs):
+        return [by_metric_alone([explanation for explanation, _ in pairs])]
+    return [
+        sheet
+        for group in by_metric.values()
+        for sheet in side_by_side(
+            [explanation for explanation, _ in group], [name for _, name in group], every=every
         )
-        for explanation in titled_explanations
     ]
-    return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour, width=width), *pages])
+
+
+def _titled(pairs: Sequence[NamedExplanation]) -> list[NamedExplanation]:
+    """Return the explanations with titles: the hypothesis, and its metric if there are several."""
+    several = len({explanation.metric for explanation, _ in pairs}) > 1
+    return [
+        (explanation, f"{name}, by {explanation.metric}" if several else name)
+        for explanation, name in pairs
+    ]
 
 
 def _page(
-    explanations: Sequence[Explanation],
-    titles: Sequence[str],
-    beside: Sequence[Sheet],
-    signed: Callable[[str], str],
+    pairs: Sequence[NamedExplanation], beside: Sequence[Sheet], signed: Callable[[str], str]
 ) -> str:
+    """Return a page with the tables that compare, and the explanations beside each other."""
+    explanations, several_names = [pair[0] for pair in pairs], len({name for _, name in pairs}) > 1
     metrics = ", ".join(dict.fromkeys(named(explanation.metric)[0] for explanation in explanations))
     count = len({explanation.hypothesis.text for explanation in explanations})
     title = f"{count} hypotheses by {metrics}" if count > 1 else f"One pair by {metrics}"
@@ -107,8 +107,8 @@ def _page(
         f"<h1>{safe(title)}</h1>\n" + "\n".join(map(html_sheet, beside)), TABLE_STYLE
     )
     content = "\n".join(
-        f"<div>{explanation_fragment(explanation, title=name, signed=signed)}</div>"
-        for explanation, name in zip(explanations, titles, strict=True)
+        f"<div>{explanation_fragment(explanation, title=name * several_names, signed=signed)}</div>"
+        for explanation, name in pairs
     )
     body = f'{compared}<style>{_BESIDE}</style>\n<div class="monge-beside">\n{content}\n</div>\n'
     return page(f"monge: {title}", body)
@@ -157,10 +157,7 @@ def side_by_side(
 
 
 def difference(
-    first_named: tuple[Explanation, str],
-    second_named: tuple[Explanation, str],
-    *,
-    every: bool = False,
+    first_named: NamedExplanation, second_named: NamedExplanation, *, every: bool = False
 ) -> Sheet:
     """Return the words of the reference that cost the worse of two hypotheses most.
 
@@ -172,49 +169,50 @@ def difference(
     (better, best), (worse, worst) = (
         (first_named, second_named) if ahead else (second_named, first_named)
     )
-    gap = abs(first.score - second.score)
+    gap = number(abs(first.score - second.score))
     title = f"{first.metric}: what made {second_name} differ from {first_name}"
-    same = first.reference.units == second.reference.units
-    if not same:
-        verdict = f"{worst} is worse by {number(gap)}; the two are best with different references."
-        return Sheet(title, ("hypothesis", "score"), ((Cell(first_name), Cell(number(first.score))),
-                     (Cell(second_name), Cell(number(second.score)))), said=(verdict,))  # fmt: skip
-    units, lost = better.reference.units, (better.lost("reference"), worse.lost("reference"))
-    more = lost[1] - lost[0]
-    order = sorted(range(len(units)), key=lambda k: -float(more[k]))
-    shown_units = (
-        order if every or len(order) <= UNITS else [*order[: UNITS // 2], *order[-UNITS // 2 :]]
-    )
-    rows = tuple(
-        (
-            Cell(units[k]),
-            *(Cell(number(float(value))) for value in (lost[0][k], lost[1][k], more[k])),
+    if first.reference.units != second.reference.units:
+        scores = tuple(
+            (Cell(name), Cell(number(explanation.score)))
+            for explanation, name in (first_named, second_named)
         )
-        for k in shown_units
+        verdict = f"{worst} is worse by {gap}; the two are best with different references."
+        return Sheet(title, ("hypothesis", "score"), scores, said=(verdict,))
+    lost = better.lost("reference"), worse.lost("reference")
+    columns = (*lost, lost[1] - lost[0])
+    order = sorted(range(len(columns[2])), key=lambda k: -float(columns[2][k]))
+    shown_units = order
+    if not every and len(order) > UNITS:
+        shown_units = [*order[: UNITS // 2], *order[-UNITS // 2 :]]
+    rest_count = len(order) - len(shown_units)
+    units = better.reference.units
+    return Sheet(
+        title,
+        ("reference", f"lost by {best}", f"lost by {worst}", "difference"),
+        tuple(
+            (Cell(units[k]), *(Cell(number(float(column[k]))) for column in columns))
+            for k in shown_units
+        ),
+        (f"and {rest_count} more units (--all shows all)",) if rest_count else (),
+        said=(f"{worst} is worse than {best} by {gap}. {_blame(better, worse, order)}".strip(),),
     )
+
+
+def _blame(better: Explanation, worse: Explanation, order: Sequence[int]) -> str:
+    """Return sentences on what the worse hypothesis lost more, units in that `order`."""
+    units = better.reference.units
+    more = worse.lost("reference") - better.lost("reference")
     top = max(better.most_lost, worse.most_lost)
     blamed = [
         f"“{units[k]}” (+{number(float(more[k]))})"
         for k in order[:_NAMED]
         if step(float(more[k]), top) > 1
     ]
+    text = "No word of the reference stands out. "
+    if blamed:
+        text = f"What it lost more of the reference: {', '.join(blamed)}. "
     made_up = _invented(worse)
-    verdict = f"{worst} is worse than {best} by {number(gap)}. "
-    verdict += (
-        f"What it lost more of the reference: {', '.join(blamed)}. "
-        if blamed
-        else "No word of the reference stands out. "
-    )
-    verdict += f"Words of its own that match least: {', '.join(made_up)}." if made_up else ""
-    rest_count = len(order) - len(shown_units)
-    notes = (f"and {rest_count} more units (--all shows all)",) if rest_count else ()
-    return Sheet(
-        title,
-        ("reference", f"lost by {best}", f"lost by {worst}", "difference"),
-        rows,
-        notes,
-        said=(verdict.strip(),),
-    )
+    return text + (f"Words of its own that match least: {', '.join(made_up)}." if made_up else "")
 
 
 def _invented(e: Explanation) -> list[str]:

@@ -7,7 +7,7 @@ scheme of its page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 
@@ -31,15 +31,17 @@ fill-opacity: .14; }
 .monge .plot .s2 { stroke: var(--soft); stroke-width: 2; fill: none; stroke-dasharray: 2 3; }
 .monge .plot .dot { fill: var(--accent); } .monge .plot .grey { fill: var(--soft); }
 .monge .plot .hollow { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
-.monge .plot .between { stroke: var(--soft); stroke-width: 3;
-} .monge .plot .leader { stroke: var(--edge); }
+.monge .plot .between { stroke: var(--soft); stroke-width: 3; }
+.monge .plot .leader { stroke: var(--edge); }
 .monge .plot .chosen { stroke: var(--edge); stroke-dasharray: 3 3; }
-@media (max-width: 640px) { .monge .plot.broad { display: none;
-} .monge .plot.slim { display: block; } }
+@media (max-width: 640px) { .monge .plot.broad { display: none; }
+.monge .plot.slim { display: block; } }
 """
 BROAD, SLIM, PANEL = 720.0, 320.0, 340.0
 """The widths of a figure on a desk and on a phone, and of one of several side by side."""
 _LEFT, _RIGHT, _TOP, _BOTTOM, _TALL = 46.0, 14.0, 12.0, 44.0, 260.0
+_DOT_ROW = 40.0
+"""The height of a row of `dots`."""
 Box = tuple[float, float, float, float]
 
 
@@ -121,20 +123,11 @@ def curves(
         room = 92.0 if len(series) > 1 else 0.0
         frame = _Frame(_LEFT, _TOP, width - _LEFT - _RIGHT - room, _TALL - _TOP - _BOTTOM, *ends)
         content = [*frame.rules(), *frame.labels(ticks, across)]
-        content += [
-            f'<polyline class="group" points="{frame.path(ticks, line.values)}"/>'
-            for line in groups
-        ]
+        content += [frame.line(ticks, line, "group") for line in groups]
         for line in series:
             if line.low and line.high:
-                back = [
-                    *zip(ticks.places, line.high, strict=True),
-                    *reversed([*zip(ticks.places, line.low, strict=True)]),
-                ]
-                content.append(f'<polygon class="band" points="{frame.points(back)}"/>')
-            content.append(
-                f'<polyline class="{line.kind}" points="{frame.path(ticks, line.values)}"/>'
-            )
+                content.append(frame.band(ticks, line))
+            content.append(frame.line(ticks, line, line.kind))
         if chosen is not None:
             content += frame.chosen(ticks, chosen, series[0].values[chosen])
         if len(series) > 1:
@@ -169,11 +162,19 @@ class _Frame:
     def y(self, value: float) -> float:
         return self.top + self.height * (1 - (value - self.low) / ((self.high - self.low) or 1.0))
 
-    def points(self, pairs: Sequence[tuple[float, float]]) -> str:
+    def points(self, pairs: Iterable[tuple[float, float]]) -> str:
         return " ".join(f"{self.x(place):.1f},{self.y(value):.1f}" for place, value in pairs)
 
-    def path(self, ticks: Ticks, values: Sequence[float]) -> str:
-        return self.points(list(zip(ticks.places, values, strict=True)))
+    def line(self, ticks: Ticks, line: Series, kind: str) -> str:
+        """Return a line through the values of a series."""
+        points = self.points(zip(ticks.places, line.values, strict=True))
+        return f'<polyline class="{kind}" points="{points}"/>'
+
+    def band(self, ticks: Ticks, line: Series) -> str:
+        """Return the area between the ends of the intervals of a series."""
+        upper_ends = zip(ticks.places, line.high, strict=True)
+        lower_ends = reversed([*zip(ticks.places, line.low, strict=True)])
+        return f'<polygon class="band" points="{self.points([*upper_ends, *lower_ends])}"/>'
 
     def rules(self) -> Iterator[str]:
         """Lines across at round numbers, which stand to the left of them."""
@@ -239,17 +240,14 @@ class _Frame:
             yield f'<text x="{x:.1f}" y="{y:.1f}">{safe(line.name)}</text>'
 
 
-def dots(
-    title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False
-) -> str:
+def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str) -> str:
     """Draw named values with intervals below each other on one scale, hollow if not `sure`."""
     low, high = min(span.low for *_, span in rows), max(span.high for *_, span in rows)
-    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     ends = low - 0.04 * (high - low or 1), high + 0.04 * (high - low or 1)
-    tall = 40.0
+    tall = _DOT_ROW * len(rows)
 
     def draw(width: float) -> tuple[str, float]:
-        frame = _Frame(10, 0, width - 20, tall * len(rows), 0, 1)
+        frame = _Frame(10, 0, width - 20, tall, 0, 1)
 
         def x(value: float) -> float:
             return frame.x((value - ends[0]) / (ends[1] - ends[0]))
@@ -257,37 +255,36 @@ def dots(
         content, tick_values = [], nice_ticks(*ends)
         step = tick_values[1] - tick_values[0] if len(tick_values) > 1 else 1.0
         for value in tick_values:
-            at, bottom = f"{x(value):.1f}", tall * len(rows)
-            content.append(f'<line class="rule" x1="{at}" x2="{at}" y1="4" y2="{bottom:g}"/>')
+            at = f"{x(value):.1f}"
+            content.append(f'<line class="rule" x1="{at}" x2="{at}" y1="4" y2="{tall:g}"/>')
             content.append(
-                f'<text class="soft" x="{at}" y="{bottom + 16:g}" '
+                f'<text class="soft" x="{at}" y="{tall + 16:g}" '
                 f'text-anchor="middle">{_tick(value, step)}</text>'
             )
         for k, (name, words, span) in enumerate(rows):
-            y = k * tall
-            content.append(
-                f'<text class="strong" x="0" '
-                f'y="{y + 15:g}">{safe(clip(name, int(width / 13)))}</text>'
-            )
-            content.append(
-                f'<text x="{width:g}" y="{y + 15:g}" text-anchor="end">{safe(words)}</text>'
-            )
-            ends_drawn = f'x1="{x(span.low):.1f}" x2="{x(span.high):.1f}"'
-            content.append(f'<line class="between" {ends_drawn} y1="{y + 28:g}" y2="{y + 28:g}"/>')
-            kind = "dot" if span.sure else "hollow"
-            content.append(
-                f'<circle class="{kind}" cx="{x(span.value):.1f}" cy="{y + 28:g}" r="5"/>'
-            )
-        middle, bottom = width / 2, tall * len(rows) + 36
+            content += _dot_row(k * _DOT_ROW, width, x, name, words, span)
         content.append(
-            f'<text class="soft" x="{middle:g}" y="{bottom:g}" '
+            f'<text class="soft" x="{width / 2:g}" y="{tall + 36:g}" '
             f'text-anchor="middle">{safe(across)}</text>'
         )
-        return "\n".join(content), bottom + 8
+        return "\n".join(content), tall + 44
 
-    return sized(
-        title, draw, f"{title}: " + "; ".join(f"{name} {words}" for name, words, _ in rows)
-    )
+    description = "; ".join(f"{name} {words}" for name, words, _ in rows)
+    return sized(title, draw, f"{title}: {description}")
+
+
+def _dot_row(
+    y: float, width: float, x: Callable[[float], float], name: str, words: str, span: Span
+) -> list[str]:
+    """Return a row of `dots`: the name, the value in words, and below them dot and interval."""
+    kind = "dot" if span.sure else "hollow"
+    ends = f'x1="{x(span.low):.1f}" x2="{x(span.high):.1f}"'
+    return [
+        f'<text class="strong" x="0" y="{y + 15:g}">{safe(clip(name, int(width / 13)))}</text>',
+        f'<text x="{width:g}" y="{y + 15:g}" text-anchor="end">{safe(words)}</text>',
+        f'<line class="between" {ends} y1="{y + 28:g}" y2="{y + 28:g}"/>',
+        f'<circle class="{kind}" cx="{x(span.value):.1f}" cy="{y + 28:g}" r="5"/>',
+    ]
 
 
 def scatter_plot(

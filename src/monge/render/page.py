@@ -42,8 +42,8 @@ font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", sans-serif;
 .monge h1 { font-size: 1.25rem; font-weight: 650; margin: 0; }
 .monge h2 { font-size: 1.05rem; font-weight: 650; margin: 1.8rem 0 .4rem; }
 .monge h3 { font-size: .95rem; font-weight: 650; margin: 1.1rem 0 .3rem; }
-.monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; line-height: 1.35;
-} .monge > :first-child { margin-top: 0; }
+.monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; line-height: 1.35; }
+.monge > :first-child { margin-top: 0; }
 .monge p { margin: .4rem 0; max-width: 62rem; } .monge p.verdict { font-size: 1.1rem; }
 .monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .monge th { color: var(--soft); font-weight: 500; text-align: left; }
@@ -75,14 +75,14 @@ overflow-wrap: anywhere;
 .monge summary { cursor: pointer; margin: .6rem 0; font-weight: 600; }
 .monge li summary { margin: .1rem 0; font-weight: 400; font-size: .85rem; color: var(--soft); }
 .monge svg.span { display: inline-block; vertical-align: middle; }
-.monge .scale path { stroke: var(--edge); stroke-width: 1; fill: none;
-} .monge svg.scale { display: block; }
+.monge .scale path { stroke: var(--edge); stroke-width: 1; fill: none; }
+.monge svg.scale { display: block; }
 .monge .span line { stroke: var(--soft); stroke-width: 3; }
 .monge .span line.zero { stroke: var(--edge); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
-@media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0;
-} .monge h1 { font-size: 1.1rem; }
+@media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; }
+.monge h1 { font-size: 1.1rem; }
   .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
   .monge svg.span { width: 104px; height: 12px; } .monge svg.scale { height: 5px; }
   .monge .drawn small { display: block; margin: 0; } .monge .drawn small.ends { width: 104px; } }
@@ -224,7 +224,7 @@ def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures")
             f'<details><summary>in full</summary><code class="copy">{safe(line)}</code></details>'
         )
         items.append(
-            f"<li><code "
+            "<li><code "
             f'class="copy">{safe(short_line)}</code>{full if short_line != line else ""}</li>'
         )
     count = f"{title} ({len(lines)})" if len(lines) > 1 else title

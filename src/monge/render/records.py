@@ -63,10 +63,8 @@ def _records(sheets: Sequence[Sheet]) -> Iterator[Mapping[str, str]]:
         )
         return
     for sheet in sheets:
-        names, label_count = (
-            column_names(sheet),
-            sheet.words if 0 < sheet.words < len(sheet.head) else 1,
-        )
+        names = column_names(sheet)
+        label_count = sheet.words if 0 < sheet.words < len(sheet.head) else 1
         for row in sheet.rows:
             label = " · ".join(cell.text for cell in row[:label_count] if cell.text)
             for name, cell in zip(names[label_count:], row[label_count:], strict=True):

@@ -7,31 +7,29 @@ piece by piece, so that a million of them need not be in memory as text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from monge.errors import UnknownName
 from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
-from monge.render.checks import checked, dumps
-from monge.render.records import tsv_line
-from monge.render.table import (
-    html_sheet,
-    sheets_fragment,
-    sheets_html,
-    sheets_latex,
-    sheets_markdown,
-    sheets_text,
+from monge.render.checks import checked
+from monge.render.result_records import (
+    TEXT_COLUMNS,
+    Texts,
+    reference_number,
+    results_json,
+    results_jsonl,
+    results_tsv,
+    segment_rows,
 )
-from monge.types import Result, Segment
+from monge.render.table import sheets_latex, sheets_markdown, sheets_text
+from monge.render.table_page import html_sheet, sheets_fragment, sheets_html
+from monge.types import Result
 from monge.types.exact import mean
 from monge.types.flags import describe_flag
-from monge.types.result import place_of
 from monge.types.table import Cell, Sheet, Span
 
-Texts = Callable[[str], Iterable[Segment]]
-"""The segments of a system, in the order of its scores."""
 _NAMED = 3
 _UNTESTED = (
     "the best score; whether it is more than chance is not tested here: monge compare tests it"
@@ -180,11 +178,9 @@ def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> 
     ]
     if marked:  # said once, under the last table that has the mark
         sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
-    return (
-        [*sheets, *(_segments(result, view.texts) for result in results)]
-        if view.segments
-        else sheets
-    )
+    if view.segments:
+        return [*sheets, *(_segments(result, view.texts) for result in results)]
+    return sheets
 
 
 def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
@@ -215,7 +211,7 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
         numbers = [
             Cell(number(value)) for value in (segment_row["score"], *segment_row["parts"].values())
         ]
-        best = Cell(_place(segment_row["reference"]) if several else "")
+        best = Cell(reference_number(segment_row["reference"]) if several else "")
         words = [", ".join(segment_row["flags"]) if flagged else ""]
         words += (
             [
@@ -227,7 +223,7 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
             else []
         )
         rows.append((Cell(segment_row["id"]), *numbers, best, *map(Cell, words)))
-    text_columns = _TEXTS if texts else ()
+    text_columns = TEXT_COLUMNS if texts else ()
     head = ("id", "score", *result.parts, "best_reference", "flags", *text_columns)
     title = " · ".join(name for name in (result.metric, result.system) if name)
     return Sheet(
@@ -238,33 +234,6 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
         texts=len(text_columns),
         folded=True,
     )
-
-
-_TEXTS = ("hypothesis", "references", "source")
-
-
-def segment_rows(result: Result, texts: Texts | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a result's segments, with their texts if these are given."""
-    if texts is None:
-        yield from (result.segment(index) for index in range(result.n))
-        return
-    for index, segment in zip(range(result.n), texts(result.system), strict=True):
-        yield {**result.segment(index), **text_fields(segment)}
-
-
-def text_fields(segment: Segment) -> dict[str, Any]:
-    """Return the texts of a segment, as its row has them."""
-    return {
-        "hypothesis": segment.hypothesis,
-        "references": list(segment.references),
-        "source": segment.source,
-    }
-
-
-def _place(index: int) -> str:
-    """Return a reference as people count them, from 1; nothing where no single one counted."""
-    place = place_of(index)
-    return "" if place is None else str(place)
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
@@ -336,127 +305,6 @@ def _remarks(results: Sequence[Result]) -> list[str]:
         f"{names[system] + ': ' if system else ''}{flag} ({', '.join(dict.fromkeys(metrics))})"
         for (system, flag), metrics in by_remark.items()
     ]
-
-
-def results_json(
-    results: Sequence[Result], *, version: str, segments: bool = False, texts: Texts | None = None
-) -> Iterator[str]:
-    """Yield one JSON object in pieces: the version of monge and every result, in order."""
-    heads = [dumps(result.to_dict(segments=False)) for result in checked(results)]
-    before = dumps({"monge": version, "results": []}).removesuffix("]}")
-    for result, head in zip(results, heads, strict=True):
-        yield before
-        yield from _with_segments(head, segment_rows(result, texts)) if segments else [head]
-        before = ", "
-    yield "]}\n"
-
-
-def _with_segments(head: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a result's JSON with its segments behind the rest, one by one."""
-    before = head.removesuffix("}") + ', "segments": ['
-    for row in rows:
-        yield before + dumps(row)
-        before = ", "
-    yield "]}"
-
-
-def results_jsonl(results: Sequence[Result], texts: Texts | None = None) -> Iterator[str]:
-    """Yield lines of JSON without newlines: one line per segment, then one for its result.
-
-    `type` is "segment" or "result"; a segment's line names its metric and system, so lines can be
-    sorted, sampled and joined on their own.
-    """
-    for result in checked(results):
-        name = {"metric": result.metric, "system": result.system}
-        for row in segment_rows(result, texts):
-            yield segment_line(name, row)
-        yield result_line(result)
-
-
-def segment_line(name: Mapping[str, str], row: Mapping[str, Any]) -> str:
-    """Return the line of a segment: its metric and system, then the row."""
-    return dumps({"type": "segment", **name, **row})
-
-
-def result_line(result: Result) -> str:
-    """Return the line of a result."""
-    return dumps({"type": "result", **result.to_dict(segments=False)})
-
-
-def results_tsv(
-    results: Sequence[Result], *, segments: bool = False, texts: Texts | None = None
-) -> Iterator[str]:
-    r"""Return tab-separated values under a header, numbers in full; \t, \n, \\ are escapes.
-
-    One row a result, or with `segments` one row a segment. A part that a metric does not have is
-    empty. Texts stand under the names that `monge score TABLE` reads: hypothesis, reference (or
-    reference_1, reference_2 …), source.
-    """
-    rows = _segment_rows(checked(results), texts) if segments else _result_rows(checked(results))
-    yield from map(tsv_line, rows)
-
-
-def part_names(results: Sequence[Result]) -> list[str]:
-    """Return the parts that any of the results has, in order."""
-    return list(dict.fromkeys(name for result in results for name in result.parts))
-
-
-def _result_rows(results: Sequence[Result]) -> Iterator[list[str]]:
-    names = part_names(results)
-    yield ["metric", "system", "score", "low", "high", *names, "higher_is_better", "n", "signature"]
-    for result in results:
-        row = result.to_dict(segments=False)
-        low, high = result.interval or (None, None)
-        numbers = [result.score, low, high, *(row["parts"].get(name) for name in names)]
-        better = str(result.higher_is_better).lower()
-        yield [
-            result.metric,
-            result.system,
-            *map(_full, numbers),
-            better,
-            str(result.n),
-            row["signature"],
-        ]
-
-
-def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[list[str]]:
-    names, most = part_names(results), 0
-    if texts is not None:
-        systems = dict.fromkeys(result.system for result in results)
-        most = max(len(segment.references) for system in systems for segment in texts(system))
-    numbered = [f"reference_{k + 1}" for k in range(most)] if most > 1 else ["reference"]
-    text_columns = [] if texts is None else ["hypothesis", *numbered, "source"]
-    yield [*tsv_head(names), *text_columns]
-    for result in results:
-        for row in segment_rows(result, texts):
-            last = []
-            if texts is not None:
-                references = row["references"] + [""] * (len(numbered) - len(row["references"]))
-                last = [row["hypothesis"], *references, row["source"] or ""]
-            yield [*tsv_row(result.metric, result.system, row, names), *last]
-
-
-def tsv_head(parts: Sequence[str]) -> list[str]:
-    """Return the header above the rows of segments."""
-    return ["metric", "system", "id", "score", *parts, "best_reference", "flags"]
-
-
-def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[str]) -> list[str]:
-    """Return the values of a segment's row, under `tsv_head`."""
-    numbers = [row["score"], *(row["parts"].get(name) for name in parts)]
-    return [
-        metric,
-        system,
-        row["id"],
-        *map(_full, numbers),
-        _place(row["reference"]),
-        ",".join(row["flags"]),
-    ]
-
-
-def _full(value: float | None) -> str:
-    """Return a number with all its digits, or nothing."""
-    return "" if value is None else repr(float(value))
 
 
 Formatter = Callable[[Sequence[Result], View], Iterable[str]]

@@ -100,7 +100,7 @@ class SegmentBrowser:
         return (
             '<section id="segments" aria-labelledby="segments-title"><h2 '
             'id="segments-title">Segments</h2>\n'
-            f"<p>Every segment with the output of "
+            "<p>Every segment with the output of "
             f"{'all systems' if several else 'the system'}.{marked}</p>\n"
             f'{notes}\n<p id="segments-status" role="status" class="soft"></p>\n'
             "<noscript><p>Showing the segments needs JavaScript. The tables above do "
@@ -141,7 +141,7 @@ class SegmentBrowser:
 
 def _options(names: Sequence[tuple[str, str]], chosen: str = "") -> str:
     return "".join(
-        f"<option "
+        "<option "
         f'value="{safe(value)}"{" selected" if value == chosen else ""}>{safe(name)}</option>'
         for value, name in names
     )

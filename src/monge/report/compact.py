@@ -94,10 +94,8 @@ def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column:
         for j in best:
             apart = j - i * columns // rows
             moves.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
-            mass, price = (
-                _step(float(row[j]), heaviest, STEPS),
-                _step(float(costs[i, j]), dear, STEPS),
-            )
+            mass = _step(float(row[j]), heaviest, STEPS)
+            price = _step(float(costs[i, j]), dear, STEPS)
             moves.append(coded((STEPS + 1) * mass + price))
     return "".join(moves)
 

@@ -14,7 +14,8 @@ from monge.render.cells import listed, with_minus
 from monge.render.charts import CHART_STYLE
 from monge.render.components import asset, joined
 from monge.render.page import fragment, html_signatures, page, safe
-from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
+from monge.render.table import render_sheets
+from monge.render.table_page import TABLE_STYLE, html_sheet
 from monge.report.browser import browser_of
 from monge.report.compact import packed
 from monge.report.material import HUMAN, Material, described_flags
@@ -157,11 +158,9 @@ def _section(part: Section) -> str:
     tables = "\n".join(f"<div>{_titled(sheet)}</div>" for sheet in part.sheets)
     charts = f'<div class="charts">{"".join(part.charts)}</div>' if part.charts else ""
     rest = "\n".join(_titled(sheet) for sheet in part.folded)
-    more = (
-        f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>"
-        if part.folded
-        else ""
-    )
+    more = ""
+    if part.folded:
+        more = f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>"
     return (
         f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
         f'<h2 id="{part.key}-title">{safe(part.title)}</h2>\n'

@@ -9,7 +9,7 @@ import numpy as np
 
 from monge.datasets import Judged
 from monge.evaluation.evaluation_result import Agreement, Evaluation, directed, figure_digits
-from monge.evaluation.score_book import VariantScores
+from monge.evaluation.variant_scores import VariantScores
 from monge.render.charts import both, density, steps
 from monge.render.figures import dots
 from monge.render.page import safe

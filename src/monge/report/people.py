@@ -16,6 +16,9 @@ from monge.stats.draws import draw_counts
 from monge.types import Array
 from monge.types.table import Cell, Sheet, Span
 
+MOST_PARTS = 10
+"""The most parts of equal size that calibration divides outputs into."""
+
 
 def human(material: Material) -> Section:
     """Return the section on human scores: agreement, scatter and calibration charts."""
@@ -48,8 +51,8 @@ def human(material: Material) -> Section:
 def _explain_charts(material: Material, has_score: Array) -> Iterator[str]:
     """Yield what the charts show and what to mind; `has_score` [systems, items]."""
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    judged = int(has_score.sum())
-    count = f"{judged}" if has_score.all() else f"{judged} of the {has_score.size}"
+    outputs = int(has_score.sum())
+    count = f"{outputs}" if has_score.all() else f"{outputs} of the {has_score.size}"
     those = "" if has_score.all() else ", those that people judged,"
     yield (
         f"{count} outputs of {systems}{those} together. Left of each pair: every output; the "
@@ -139,13 +142,11 @@ def _tau(first: Array, second: Array) -> float | None:
         return None
 
 
-def calibration(
-    metric: Array, people: Array, parts: int = 10
-) -> list[tuple[float, float, float, float]]:
+def calibration(metric: Array, people: Array) -> list[tuple[float, float, float, float]]:
     """Return mean metric and human scores, with interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     points = []
-    for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):
+    for at in np.array_split(order, max(min(MOST_PARTS, len(order) // 5), 1)):
         if len(at) < 2:  # one alone has no interval
             alone = float(people[at].mean())
             points.append((float(metric[at].mean()), alone, alone, alone))

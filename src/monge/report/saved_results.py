@@ -96,7 +96,7 @@ def _put(segments: dict[tuple[str, str], Segment], segment: Segment, path: str) 
     if before != segment:
         raise DataError(
             f"{shown(path)}: segment {segment.id} of {segment.system or 'the system'} has two "
-            f"different texts"
+            "different texts"
         )
 
 

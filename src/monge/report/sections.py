@@ -148,10 +148,8 @@ def wins(material: Material) -> Section:
         for s in order:
             cells = [Cell(material.names[s])]
             for t in order:
-                more, less = (
-                    int((rounded[s] > rounded[t]).sum()),
-                    int((rounded[s] < rounded[t]).sum()),
-                )
+                more = int((rounded[s] > rounded[t]).sum())
+                less = int((rounded[s] < rounded[t]).sum())
                 text = "" if s == t else f"{more} / {material.items - more - less} / {less}"
                 cells.append(Cell(text, mark="best" if more > less and s != t else ""))
             rows.append(tuple(cells))

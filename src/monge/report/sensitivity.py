@@ -30,11 +30,9 @@ def sensitivity_figures(
             lambda spread: spread.rd,
         ),
     ]
-    return (
-        [*written, shares(sensitivity, directory / f"sensitivity-shares.{form}")]
-        if sensitivity.crossings
-        else written
-    )
+    if sensitivity.crossings:
+        return [*written, shares(sensitivity, directory / f"sensitivity-shares.{form}")]
+    return written
 
 
 def bars(

@@ -100,10 +100,8 @@ def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:
     """Return Pearson's r as a function of draw counts, by weighted sums of standardised x, y."""
     n = len(human)
-    x, y = (
-        centre_and_scale(human, "human") * np.sqrt(n),
-        centre_and_scale(metric, "metric") * np.sqrt(n),
-    )
+    x = centre_and_scale(human, "human") * np.sqrt(n)
+    y = centre_and_scale(metric, "metric") * np.sqrt(n)
     columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
 
     def values(counts: Array) -> Array:

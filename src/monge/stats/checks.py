@@ -58,12 +58,12 @@ def as_vectors(least: int = 2, **values_by_name: npt.ArrayLike) -> tuple[Array, 
     return tuple(arrays.values())
 
 
-def as_matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2) -> Array:
-    """Return the values as float64 [systems, segments], at least rows x columns, all finite."""
+def as_matrix(values: npt.ArrayLike, name: str, *, rows: int = 2) -> Array:
+    """Return the values as float64 [systems, segments], at least rows x 2, all finite."""
     array = as_finite(values, name)
-    if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
+    if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < 2:
         raise DataError(
-            f"{name} must be [systems, segments] with at least {rows} x {columns} values, got "
+            f"{name} must be [systems, segments] with at least {rows} x 2 values, got "
             f"shape {list(array.shape)}"
         )
     return array
@@ -74,7 +74,7 @@ def check_varying(values: Array, name: str) -> Array:
     if np.ptp(values) <= 1e-13 * float(np.abs(values).max()):
         raise UndefinedError(
             f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is "
-            f"undefined"
+            "undefined"
         )
     return values
 

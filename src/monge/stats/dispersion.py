@@ -39,7 +39,7 @@ def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
     if mean <= 0 or (x.min() < 0 and mean < 0.1 * sigma):
         raise UndefinedError(
             f"CV is undefined for a mean of {mean:.6g} (sigma {sigma:.6g}): it needs a mean well "
-            f"above 0"
+            "above 0"
         )
     return 100 * sigma / mean
 

@@ -71,26 +71,27 @@ def max_t(values: Array, resampled: Array, items: int) -> Array:
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         first, second = pairs[start : start + PAIRS_AT_A_TIME].T
         difference, draws = values[first] - values[second], resampled[first] - resampled[second]
-        defined_draws = ~np.isnan(draws)
-        count = np.maximum(defined_draws.sum(axis=1), 1)
-        centre = np.where(defined_draws, draws, 0.0).sum(axis=1) / count
-        spread = np.sqrt(
-            (np.where(defined_draws, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count
-        )
-        defined = spread > ROUNDING * np.maximum(
-            np.abs(values[first]) + np.abs(values[second]), 1e-300
-        )
+        spread = _deviation(draws)
+        size_of_terms = np.maximum(np.abs(values[first]) + np.abs(values[second]), 1e-300)
+        defined = spread > ROUNDING * size_of_terms
         spread = np.where(defined, spread, 1.0)
         observed += np.where(defined, np.abs(difference) / spread, 0.0).tolist()
-        reached = np.where(
-            defined_draws, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf
-        )
+        distance = widened * np.abs(draws - difference[:, None]) / spread[:, None]
+        reached = np.where(np.isnan(draws), np.inf, distance)
         largest = np.maximum(largest, np.where(defined[:, None], reached, 0.0).max(axis=0))
     ordered = np.sort(largest)
     above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
-    return _fill_symmetric(
-        (above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size
-    )
+    p_values = (above + 1) / (len(ordered) + 1)
+    return _fill_symmetric(p_values, [(i, j) for i, j in pairs.tolist()], size)
+
+
+def _deviation(draws: Array) -> Array:
+    """Return the standard deviation [p] of the defined draws [p, r]; 0 where there is none."""
+    defined = ~np.isnan(draws)
+    count = np.maximum(defined.sum(axis=1), 1)
+    centre = np.where(defined, draws, 0.0).sum(axis=1) / count
+    squares = np.where(defined, draws - centre[:, None], 0.0) ** 2
+    return np.asarray(np.sqrt(squares.sum(axis=1) / count))
 
 
 def pairwise_tests(

@@ -106,7 +106,7 @@ def all_pairs(n: int) -> tuple[Labels, Labels]:
     if n * (n - 1) // 2 > MOST_PAIRS:
         raise DataError(
             f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give "
-            f"fewer"
+            "fewer"
         )
     first, second = np.triu_indices(n, 1)
     return first, second

@@ -54,7 +54,7 @@ def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
     if k < -1e-9:
         raise InvalidSetting(
             f"no three variables have the correlations {r12}, {r13}, {r23} (determinant {k:.3g} < "
-            f"0)"
+            "0)"
         )
     below = 2 * max(k, 0.0) * (n - 1) / (n - 3) + (r12 + r13) ** 2 / 4 * (1 - r23) ** 3
     if below < 1e-15:
@@ -88,9 +88,8 @@ def perm_both(
 
     Both metrics are z-standardised, then in every draw each entry's two values are swapped with
     probability 1/2 and both correlations computed again; count = #{difference* >= difference}, of
-    sizes where `two_sided`. A draw on which a correlation is undefined counts (against
-    significance). Negate distances before. Entries of one of `items` (numbers from 0, [n]) are
-    swapped together.
+    sizes where `two_sided`. An undefined correlation counts (against significance). Negate
+    distances before. Entries of one of `items` (numbers from 0, [n]) are swapped together.
     """
     h, a, b = as_vectors(human=human, first=first, second=second)
     check_settings(resamples=resamples, seed=seed)
@@ -98,24 +97,22 @@ def perm_both(
     a, b = centre_and_scale(a, "first") * scale, centre_and_scale(b, "second") * scale
     function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     observed = function(h, a) - function(h, b)
+    least = abs(observed) if two_sided else observed
     count, draws = 0, 0
     free = len(h) if items is None else int(items.max()) + 1
     for signs in sign_flips(free, resamples=resamples, seed=seed):
         flips = signs if items is None else signs[:, items]
-        differences = (
-            _swap_and_compare_pearson(h, a, b, flips)
-            if function is pearson
-            else _swap_and_compare(function, h, a, b, flips)
-        )
-        differences, least = (
-            (np.abs(differences), abs(observed)) if two_sided else (differences, observed)
-        )
+        if function is pearson:
+            differences = _swap_and_compare_pearson(h, a, b, flips)
+        else:
+            differences = _swap_and_compare(function, h, a, b, flips)
+        if two_sided:
+            differences = np.abs(differences)
         count += int((~(differences < least - 1e-12)).sum())
         draws += len(flips)
     exact = is_exhaustive(free, resamples)
-    return PermutationTest(
-        observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact
-    )
+    p_value = count / draws if exact else (count + 1) / (draws + 1)
+    return PermutationTest(observed, p_value, draws, exact)
 
 
 def _swap_and_compare_pearson(human: Array, a: Array, b: Array, flips: Array) -> Array:

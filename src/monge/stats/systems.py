@@ -40,7 +40,7 @@ def soft_agreement(
     if h.shape != s.shape:
         raise Misaligned(
             f"human {list(h.shape)} and metric {list(s.shape)} must be of one shape [systems, "
-            f"segments]"
+            "segments]"
         )
     judged_outputs = _present_mask(present, h)
     p_human, p_metric = (

@@ -61,10 +61,8 @@ def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
     reference_counts = np.array([len(texts) for texts in references])
     best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
-    both_empty, mismatch = (
-        empty & (blank > 0),
-        (empty & (blank == 0)) | (~empty & (blank == reference_counts)),
-    )
+    both_empty = empty & (blank > 0)
+    mismatch = (empty & (blank == 0)) | (~empty & (blank == reference_counts))
     segments = np.where(mismatch, worst, np.where(both_empty, best, scored.segments)).astype(
         np.float64
     )
@@ -137,10 +135,8 @@ def _bleu_scorer(spec: LexicalSpec, *, effective_order: bool) -> Any:
 
 def bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Compute corpus BLEU, with sentence BLEU for the segments."""
-    scorer, sentence_scorer = (
-        _bleu_scorer(spec, effective_order=False),
-        _bleu_scorer(spec, effective_order=True),
-    )
+    scorer = _bleu_scorer(spec, effective_order=False)
+    sentence_scorer = _bleu_scorer(spec, effective_order=True)
     scored = _score_pooled(scorer, hypotheses, references, {"segments": "sentence-bleu-eff-yes"})
     assert scored.pooled is not None
     return replace(scored, segments=_score_sums(sentence_scorer, scored.pooled.statistics))
@@ -166,7 +162,7 @@ def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexica
         if settings["whitespace"] or settings["word_order"]:
             raise InvalidSetting(
                 f"{spec.name}: remove=spaces leaves no words and no spaces to count: set "
-                f"word_order=0, whitespace=no"
+                "word_order=0, whitespace=no"
             )
         settings["whitespace"], extra["removed"] = True, "U+0020"
         hypotheses = [text.replace(" ", "") for text in hypotheses]
@@ -336,11 +332,9 @@ def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
 
     def words(text: str) -> list[str]:
         tokens = cut(text)
-        return (
-            tokens
-            if options["punctuation"] == "keep"
-            else [token for token in tokens if any(map(str.isalnum, token))]
-        )
+        if options["punctuation"] == "keep":
+            return tokens
+        return [token for token in tokens if any(map(str.isalnum, token))]
 
     if len(references) < 2:
         raise DataError("cider: idf from 1 segment is 0 for every word: give more segments")

@@ -20,7 +20,7 @@ def fit_length(tokens: Tokens, longest: int, policy: str, name: str) -> Tokens:
     if policy == "error":
         raise DataError(
             f"{name}: {len(tokens.ids)} pieces, the limit is {longest} (--on-overlong truncate or "
-            f"window)"
+            "window)"
         )
     tail = 0
     while tail < len(tokens.ids) and tokens.special[-1 - tail]:

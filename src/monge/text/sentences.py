@@ -67,11 +67,9 @@ def _split_words(table: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
     )
 
 
-ABBREVIATIONS, FINAL_ABBREVIATIONS, STARTERS = (
-    _split_words(_BEFORE),
-    _split_words(_LAST),
-    _split_words(_STARTERS),
-)
+ABBREVIATIONS = _split_words(_BEFORE)
+FINAL_ABBREVIATIONS = _split_words(_LAST)
+STARTERS = _split_words(_STARTERS)
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from string import digits
 from typing import Any
 
+from monge.datasets import dataset_names
 from monge.render.curve import Line, curve
-
-KINDS = ("wmt", "sts", "summeval", "tac", "bagel", "sfhotel", "sfrest", "flickr8k", "mlqe-pe")
-"""Prefixes of the names of data sets with judgements."""
 
 
 def card_text(card: Mapping[str, Any]) -> str:
@@ -24,32 +23,44 @@ def card_text(card: Mapping[str, Any]) -> str:
         "lora": f"low rank {method['rank']}",
         "last": f"last {method['blocks'] or 2} blocks",
         "all": "all weights",
+        "mix": "a mix of layers",
     }
-    methods["mix"] = "a mix of layers"
+    layers = ", ".join(map(str, card["layers"]))
+    changed = "" if before is None else f"{before:.4f} before, "
+    made_with = ", ".join(f"{name} {value}" for name, value in card["made_with"].items())
+    return (
+        f"# An adapter for {base['name']}\n\n"
+        f"Tuned through `{card['metric']}` at layer(s) {layers}: {methods[method['name']]}, "
+        f"{card['parameters']:,} parameters, {card['seconds']:.0f} s on {card['threads']} "
+        f"thread(s), {card['memory'] / 2**30:.1f} GB. Base weights sha256 `{base['weights']}`.\n\n"
+        f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
+        f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
+        f"{changed}{held['agreement']:.4f} after. {_overlap(card)}\n\n"
+        f"{_describe_units(card)}"
+        f"Signature: `{card['signature']}`\n\n"
+        f"Not tried on: {', '.join(_untried(card))}.\n\n"
+        f"Command: `{command(plan)}`\n\n"
+        f"Made with {made_with}; the plan with every setting, and the curve, stand in "
+        "`card.json`.\n"
+    )
+
+
+def _describe_units(card: Mapping[str, Any]) -> str:
+    """Return a paragraph on the map from scores to human scores, where the adapter has one."""
     affine = card.get("affine")
-    units = (
+    if not affine:
+        return ""
+    return (
         f"`{affine['slope']:.4f} * score {affine['intercept']:+.4f}` gives human z scores, "
         f"off by {affine['error']:.3f} (root mean square) on the held-out part.\n\n"
-        if affine
-        else ""
     )
-    tried = {
-        kind for kind in KINDS for source in [*card["learned_from"], held] if kind in source["data"]
-    }
-    return (
-        f"# An adapter for {base['name']}\n\nTuned through `{card['metric']}` at layer(s) "
-        f"{', '.join(map(str, card['layers']))}: {methods[method['name']]}, {card['parameters']:,} "
-        f"parameters, {card['seconds']:.0f} s on {card['threads']} thread(s), "
-        f"{card['memory'] / 2**30:.1f} GB. Base weights sha256 `{base['weights']}`.\n\n| learned "
-        f"from | judgements | licence |\n|---|---:|---|\n{learned}\n\nHeld out: {held['data']}, "
-        f"{held['judgements']:,} judgements: agreement "
-        f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after. "
-        f"{_overlap(card)}\n\n{units}Signature: `{card['signature']}`\n\nNot tried on: "
-        f"{', '.join(kind for kind in KINDS if kind not in tried)}.\n\nCommand: "
-        f"`{command(plan)}`\n\nMade with "
-        f"{', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; the plan "
-        "with every setting, and the curve, stand in `card.json`.\n"
-    )
+
+
+def _untried(card: Mapping[str, Any]) -> list[str]:
+    """Return the kinds of data sets that the adapter neither learned from nor was tried on."""
+    used = [source["data"] for source in (*card["learned_from"], card["held_out"])]
+    kinds = dict.fromkeys(name.rstrip(digits) for name in dataset_names() if name != "table")
+    return [kind for kind in kinds if not any(kind in data for data in used)]
 
 
 def _overlap(card: Mapping[str, Any]) -> str:
@@ -66,7 +77,7 @@ def _overlap(card: Mapping[str, Any]) -> str:
     )
     return (
         f"Of its sources, references and outputs, {card['held_out']['texts_also_learned']:,} were "
-        f"learned from"
+        "learned from"
         + (f"; judgements that share one were left out: {left_out}." if left_out else ".")
     )
 

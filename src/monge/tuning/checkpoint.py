@@ -91,13 +91,13 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise UsageError(
-            f"{path}: not a checkpoint that can be gone on with ({error}): remove it"
+            f"{path}: the run cannot be resumed from this checkpoint ({error}); remove it"
         ) from None
     changed = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
     if changed == CONTENT:
         raise UsageError(
             f"{folder}: an unfinished run that learned from other data: give the same data, "
-            f"--fresh, or another -o"
+            "--fresh, or another -o"
         )
     if changed is not None:
         raise UsageError(

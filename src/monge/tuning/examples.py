@@ -82,33 +82,35 @@ def judged_examples(
     if len(kinds) > 1 or "systems" in kinds:
         raise InvalidSetting(
             f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from "
-            f"together"
+            "together"
         )
     by_group = [
         _group_examples(dataset, group, cosines) for dataset in datasets for group in dataset.groups
     ]
+    licence = "; ".join(dict.fromkeys(dataset.licence for dataset in datasets if dataset.licence))
+    return replace(_join_groups(name, by_group), licence=licence)
+
+
+def _join_groups(name: str, by_group: Sequence[Examples]) -> Examples:
+    """Join the examples of groups, all of which have scores, or all of which have rankings."""
     rows = tuple(row for examples in by_group for row in examples.rows)
     groups = tuple(group for examples in by_group for group in examples.groups)
-    licence = "; ".join(dict.fromkeys(dataset.licence for dataset in datasets if dataset.licence))
-    if kinds == {"scores"}:
-        targets = np.concatenate(
-            [examples.targets for examples in by_group if examples.targets is not None]
-        )
-        unit = (
-            None
-            if cosines is None
-            else np.concatenate(
-                [examples.unit for examples in by_group if examples.unit is not None]
-            )
-        )
-        return Examples(name, rows, groups, targets=targets, unit=unit, licence=licence)
     starts = np.cumsum([0, *(len(examples.rows) for examples in by_group)])
+    targets = [examples.targets for examples in by_group if examples.targets is not None]
+    unit = [examples.unit for examples in by_group if examples.unit is not None]
     better = [
         examples.better + start
         for examples, start in zip(by_group, starts, strict=False)
         if examples.better is not None
     ]
-    return Examples(name, rows, groups, better=np.concatenate(better), licence=licence)
+    return Examples(
+        name,
+        rows,
+        groups,
+        targets=np.concatenate(targets) if targets else None,
+        unit=np.concatenate(unit) if unit else None,
+        better=np.concatenate(better) if better else None,
+    )
 
 
 def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] | None) -> Examples:
@@ -231,19 +233,12 @@ def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None)
     for number, line in enumerate(TextFile(path), start=1):
         cells = line.split("\t")
         if number == 1 and "sentence_A" in cells:
-            label_column = next(
-                (k for k, cell in enumerate(cells) if cell.startswith("entailment")), None
-            )
-            if label_column is None:
-                raise DataError(
-                    f"{path}, line 1: no column entailment_judgment (columns: {', '.join(cells)})"
-                )
-            columns = cells.index("sentence_A"), cells.index("sentence_B"), label_column
+            columns = _sick_columns(path, cells)
             continue
         if columns is None and len(cells) not in (3, 4):
             raise DataError(
                 f"{path}, line {number}: {len(cells)} column(s), wanted two sentences and a label, "
-                f"tabs between"
+                "tabs between"
             )
         first, second, label = (cells[k] for k in columns) if columns else cells[-3:]
         plain = _plain(label)
@@ -256,6 +251,16 @@ def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None)
     if not pairs:
         raise DataError(f"{path}: no pairs of sentences")
     return Labelled(Path(path).name, tuple(pairs), np.array(values))
+
+
+def _sick_columns(path: str | Path, header: list[str]) -> tuple[int, int, int]:
+    """Return the columns of both sentences and the label in a table of SICK."""
+    label = next((k for k, cell in enumerate(header) if cell.startswith("entailment")), None)
+    if label is None:
+        raise DataError(
+            f"{path}, line 1: no column entailment_judgment (columns: {', '.join(header)})"
+        )
+    return header.index("sentence_A"), header.index("sentence_B"), label
 
 
 def _plain(label: str) -> str:

@@ -31,15 +31,15 @@ _Ids = tuple[int, ...]
 class Learner(TransformerEncoder):
     """A base model with trainable weights, which `begin` chooses."""
 
-    def __init__(self, model: str, *, online: bool = False) -> None:
-        files = find_model(model, online=online)
+    def __init__(self, model: str) -> None:
+        files = find_model(model)
         super().__init__(files, precision="fp32", device="cpu")
         self.files: ModelFiles = files
         body = read_body(files)
         if body is None:
             raise InvalidSetting(
                 f"{files.name} cannot be tuned: its family is not among those that monge runs "
-                f"itself"
+                "itself"
             )
         self._body = body
         self._blocks: Blocks | None = None

@@ -112,15 +112,7 @@ class DataLocation:
 def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     """Read the examples of a lesson: rankings, scores, or labelled pairs from a file."""
     kind = lesson.objective
-    if kind != "auto" and kind not in OBJECTIVES:
-        raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
-    of_teacher = next(
-        (name for name, _ in lesson.options if name in ("teacher", "neighbours")), None
-    )
-    if of_teacher is not None and kind != "distil":
-        raise InvalidSetting(
-            f"{lesson.data}: the option {of_teacher} says what a teacher reads: only distil has one"
-        )
+    _check_objective(lesson)
     if Path(lesson.data).is_file():
         return _from_file(lesson, location)
     if kind == "nli":
@@ -134,24 +126,33 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         for name, value in options.items()
     }
     dataset_options = {"human": location.human, "text": location.text, **switches}
-    cosines = location.grades if kind == "paraphrase" else None
     examples = judged_examples(
         lesson.data,
         location.data,
         pairs,
-        cosines=cosines,
+        cosines=location.grades if kind == "paraphrase" else None,
         **{k: v for k, v in dataset_options.items() if v is not None},
     )
     if lesson.sample is not None:
-        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))[
-            : lesson.sample
-        ]
-        examples = examples.select(sorted(order.tolist()))
+        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))
+        examples = examples.select(sorted(order[: lesson.sample].tolist()))
     if kind == "paraphrase" and examples.unit is None:
         raise InvalidSetting(
             f"{lesson.data} has rankings: the objective paraphrase learns from grades"
         )
     return examples
+
+
+def _check_objective(lesson: Lesson) -> None:
+    """Raise for an unknown objective, or for an option that another objective takes."""
+    kind = lesson.objective
+    if kind != "auto" and kind not in OBJECTIVES:
+        raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
+    for name, _ in lesson.options:
+        if name in ("teacher", "neighbours") and kind != "distil":
+            raise InvalidSetting(
+                f"{lesson.data}: the option {name} says what a teacher reads: only distil has one"
+            )
 
 
 def _switch(value: str) -> str | int | bool:

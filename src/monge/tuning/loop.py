@@ -20,6 +20,8 @@ from monge.tuning.objectives import Judge, TuningObjective
 
 CHUNK = 16
 """Batches whose judgements are sorted by length together, to save padding."""
+TIMED_STEPS = 3
+"""Steps that an estimate of the time measures."""
 
 NAMED_JUDGEMENTS = 3
 """Number of judgements that an error message names."""
@@ -46,11 +48,14 @@ class Schedule:
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 2 or self.checks < 1 or self.patience < 1:
-            raise InvalidSetting("epochs, checks and patience must be 1 or more, a batch 2 or more")
+            raise InvalidSetting(
+                f"epochs {self.epochs}, checks {self.checks} and patience {self.patience} must be "
+                f"1 or more, batch {self.batch} 2 or more"
+            )
         if not (0 < self.rate < 1 and 0 <= self.warm_up < 1 and self.clip > 0):
             raise InvalidSetting(
                 f"rate {self.rate:g} and warm-up {self.warm_up:g} must lie between 0 and 1, clip "
-                f"above 0"
+                "above 0"
             )
 
 
@@ -148,14 +153,14 @@ class Loop:
                 parameter.copy_(state.best[str(k)])
         return state
 
-    def time_step(self, steps: int = 3) -> float:
+    def time_step(self) -> float:
         """Return the seconds per step, measured; the weights are restored."""
         before = [parameter.detach().clone() for parameter in self.learned_parameters]
         self._step(0)
         began = time.monotonic()
-        for step in range(steps):
+        for step in range(TIMED_STEPS):
             self._step(min(step, self.steps - 1))
-        spent = (time.monotonic() - began) / steps
+        spent = (time.monotonic() - began) / TIMED_STEPS
         with torch.no_grad():
             for parameter, value in zip(self.learned_parameters, before, strict=True):
                 parameter.copy_(value)

@@ -62,10 +62,10 @@ class TuningObjective(Protocol):
 class Affine(nn.Module):
     """The map from scores to human units: slope * score + intercept, both learned."""
 
-    def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
+    def __init__(self, slope: float = 1.0) -> None:
         super().__init__()
         self.slope = nn.Parameter(torch.tensor(slope, dtype=torch.float64))
-        self.intercept = nn.Parameter(torch.tensor(intercept, dtype=torch.float64))
+        self.intercept = nn.Parameter(torch.tensor(0.0, dtype=torch.float64))
 
     def forward(self, scores: Tensor) -> Tensor:
         """Return the scores [n] in human units."""
@@ -155,13 +155,10 @@ class RankObjective:
 
 
 @dataclass
-class ParaphraseObjective:
-    """Grades of paraphrases: the squared error of the cosine of mean-pooled sentence vectors."""
+class _PairObjective:
+    """What objectives on labelled pairs of sentences share."""
 
     examples: Labelled
-    weight: float = 1.0
-    name: str = "paraphrase"
-    head: nn.Module = field(default_factory=nn.Identity)
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -170,18 +167,32 @@ class ParaphraseObjective:
         """Return both sentences."""
         return self.examples.pairs[place]
 
+    def _vectors(self, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
+        """Return the vectors of the first and of the second sentences."""
+        chosen = [self.examples.pairs[k] for k in places]
+        vectors = judge.sentences([text for pair in chosen for text in pair])
+        return vectors[0::2], vectors[1::2]
+
+
+@dataclass
+class ParaphraseObjective(_PairObjective):
+    """Grades of paraphrases: the squared error of the cosine of mean-pooled sentence vectors."""
+
+    weight: float = 1.0
+    name: str = "paraphrase"
+    head: nn.Module = field(default_factory=nn.Identity)
+
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
         """Return the mean of (cos(u, v) - grade)²."""
-        first, second = _pair_vectors(self.examples, places, judge)
+        first, second = self._vectors(places, judge)
         cosines = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
         return F.mse_loss(F.cosine_similarity(first, second), cosines)
 
 
 @dataclass
-class NliObjective:
+class NliObjective(_PairObjective):
     """A linear classifier of entailment on (u, v, |u - v|) of mean-pooled vectors."""
 
-    examples: Labelled
     width: int
     weight: float = 1.0
     name: str = "nli"
@@ -193,24 +204,11 @@ class NliObjective:
             torch.manual_seed(self.seed)
             self.head = nn.Linear(3 * self.width, len(LABELS))
 
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def texts(self, place: int) -> tuple[str, ...]:
-        """Return premise and hypothesis."""
-        return self.examples.pairs[place]
-
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
         """Return the mean cross entropy."""
-        first, second = _pair_vectors(self.examples, places, judge)
+        first, second = self._vectors(places, judge)
         logits = self.head(torch.cat([first, second, (first - second).abs()], dim=1))
         return F.cross_entropy(logits, torch.from_numpy(self.examples.values[list(places)]).long())
-
-
-def _pair_vectors(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
-    chosen = [examples.pairs[k] for k in places]
-    vectors = judge.sentences([text for pair in chosen for text in pair])
-    return vectors[0::2], vectors[1::2]
 
 
 def pearson(first: Tensor, second: Tensor) -> Tensor:

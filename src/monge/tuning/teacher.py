@@ -53,28 +53,20 @@ def distil_objective(
     }
     vectors: dict[str, torch.Tensor] = {}
     if teacher.alike or lesson.neighbours:
-        vectors = _read_vectors(
-            metric.by_transport("distil"), list(dict.fromkeys(of_text.values()))
-        )
+        teacher_texts = list(dict.fromkeys(of_text.values()))
+        vectors = _read_vectors(metric.by_transport("distil"), teacher_texts)
     if lesson.neighbours:
-        examples, read = _with_neighbours(
-            examples, read, _Renderings(of_text, vectors), lesson.neighbours, seed
-        )
-    scores, groups = (
-        _scores(metric, read, recurring=lesson.neighbours > 0),
-        np.array(examples.groups),
-    )
-    targets = np.empty(len(read))
+        renderings = _Renderings(of_text, vectors)
+        examples, read = _with_neighbours(examples, read, renderings, lesson.neighbours, seed)
+    scores = _scores(metric, read, recurring=lesson.neighbours > 0)
+    groups, targets = np.array(examples.groups), np.empty(len(read))
     for name in dict.fromkeys(examples.groups):
         targets[groups == name] = standardise(scores[groups == name], f"{name} by the teacher")
     learned = replace(examples, targets=targets, better=None, unit=None)
-    alike = (
-        TeacherCosines(
-            {text: vectors[teacher_text] for text, teacher_text in of_text.items()}, teacher.alike
-        )
-        if teacher.alike
-        else None
-    )
+    alike = None
+    if teacher.alike:
+        by_text = {text: vectors[teacher_text] for text, teacher_text in of_text.items()}
+        alike = TeacherCosines(by_text, teacher.alike)
     return ScoreObjective(learned, lesson.weight, name="distil", alike=alike)
 
 

@@ -8,16 +8,13 @@ import resource
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from monge.encoders import adapter as adapter_files
 from monge.encoders import digests
@@ -27,30 +24,32 @@ from monge.metrics.axes import BatchCentre, CorpusCentre, Idf
 from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import resolve
 from monge.scoring.fit import fit
-from monge.scoring.measure import measure
 from monge.scoring.transport import TransportMetric, bind_metric
-from monge.scoring.windows import Window
-from monge.stats import pearson
 from monge.tuning import checkpoint
 from monge.tuning.adapted_blocks import Method
 from monge.tuning.card import card_text, curve_svg
 from monge.tuning.examples import Examples, Labelled, content_digest
-from monge.tuning.learner import Learner, LiveEncoding, sentence_vectors
+from monge.tuning.learner import Learner
 from monge.tuning.lessons import DataLocation, Lesson, open_lesson, read_grades
 from monge.tuning.loop import Loop, Schedule, State, Told
-from monge.tuning.objectives import Affine, ScoreObjective, TuningObjective, make_objective
+from monge.tuning.objectives import TuningObjective, make_objective
 from monge.tuning.splitting import Parts, hold_out, keep_apart
 from monge.tuning.teacher import Teacher, distil_objective
-from monge.types import CorpusStats, Segment
+from monge.types import CorpusStats
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Encoding
+    pass
+from monge.tuning.judge import (
+    MIN_GROUP,
+    SCORED_AT_ONCE,
+    MetricJudge,
+    agreement,
+    fit_affine_map,
+    held_scores,
+    start_affine,
+)
 
 Watch = Callable[[Told], None]
-MIN_GROUP = 10
-"""Groups with fewer held-out scores than this are pooled for the correlation."""
-SCORED_AT_ONCE = 64
-"""Held-out segments that are scored together."""
 
 
 @dataclass(frozen=True)
@@ -106,32 +105,6 @@ class TuningResult:
     card: dict[str, Any]
 
 
-class MetricJudge:
-    """The metric in training: scores and sentence vectors with gradients."""
-
-    def __init__(
-        self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None
-    ) -> None:
-        self.metric, self.stats = metric, stats
-        self._live = LiveEncoding(learner, metric.request)
-        self._sign = 1.0 if metric.raw.higher_is_better else -1.0
-
-    def scores(self, rows: Sequence[Segment]) -> Tensor:
-        """Return the metric's scores [n], larger is better."""
-        together = [replace(row, system="") for row in rows]
-        window = Window(together, _as_encoding(self._live))
-        stats = {"": self.stats or CorpusStats(self.metric.reader.key)}
-        return self._sign * measure(window, self.metric, stats).parts["score"]
-
-    def sentences(self, texts: Sequence[str]) -> Tensor:
-        """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
-        return sentence_vectors(self.metric, self._live, texts)
-
-
-def _as_encoding(live: LiveEncoding) -> Encoding:
-    return live  # type: ignore[return-value]  # a window uses only its `read`
-
-
 @dataclass
 class _OpenedPlan:
     """A plan with its data read and its model loaded."""
@@ -165,7 +138,7 @@ def _open_plan(plan: Plan) -> _OpenedPlan:
         _lesson_objective(plan, k, examples, judge) for k, examples in enumerate(parts.lessons)
     ]
     for objective in objectives:
-        _start_affine(objective, judge)
+        start_affine(objective, judge)
     sizes = [lesson.batch or plan.schedule.batch for lesson in plan.parsed_lessons]
     return _OpenedPlan(
         learner, judge, parts, Loop(objectives, judge, learner.parameters, plan.schedule, sizes)
@@ -187,14 +160,17 @@ def estimate(plan: Plan) -> str:
         + (f" ({left_out:,} left out: they share a text with a held-out one)" if left_out else "")
         for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
     )
+    layers = ", ".join(map(str, ready.metric.request.layers))
+    parameters = sum(parameter.numel() for parameter in ready.learner.parameters)
     return (
-        f"metric     {ready.metric.name}, layers "
-        f"{', '.join(map(str, ready.metric.request.layers))}\nmodel      {ready.learner.name}, "
-        f"{sum(p.numel() for p in ready.learner.parameters):,} parameters learn\nlearn from "
-        f"{learned_text}\nchoose by  {len(ready.held):,} judgements of "
-        f"{ready.held.name}\nsteps      {ready.loop.steps} of {plan.schedule.batch}, {checks} "
-        f"checks\ntime       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s "
-        f"a step)\nmemory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+        f"metric     {ready.metric.name}, layers {layers}\n"
+        f"model      {ready.learner.name}, {parameters:,} parameters learn\n"
+        f"learn from {learned_text}\n"
+        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
+        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
+        f"time       about {minutes:.0f} min on this machine as it is now "
+        f"({seconds:.2f} s a step)\n"
+        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
@@ -226,7 +202,7 @@ def tune(
         "seconds": round(time.monotonic() - began, 1),
         "threads": torch.get_num_threads(),
         "memory": peak_memory(),
-        "affine": _affine_map(loop.objectives[0], judge, held),
+        "affine": fit_affine_map(loop.objectives[0], judge, held),
     }
     card = _card(plan, ready, state, run_facts)
     _write(folder, partial, ready, card)
@@ -245,7 +221,7 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
     if not isinstance(spec, MetricSpec):
         raise UsageError(
             f"{name} has no single transport through one encoder: tune twmd, bertscore, "
-            f"moverscore, sbert …"
+            "moverscore, sbert …"
         )
     if isinstance(spec.centre, CorpusCentre):
         spec = replace(
@@ -320,74 +296,10 @@ def _lesson_objective(
     return distil_objective(examples, plan.teacher, lesson, translated, seed)
 
 
-def _start_affine(objective: TuningObjective, judge: MetricJudge) -> None:
-    """Initialise the affine map of scores by least squares on the first judgements."""
-    if not isinstance(objective, ScoreObjective) or objective.correlate:
-        return
-    first_places = range(min(256, len(objective)))
-    with torch.no_grad():
-        scores = judge.scores([objective.examples.rows[k] for k in first_places]).numpy()
-    assert objective.examples.targets is not None
-    slope, intercept = (
-        np.polyfit(scores, objective.examples.targets[list(first_places)], 1)
-        if scores.std() > 1e-9
-        else (1, 0)
-    )
-    head = objective.head
-    assert isinstance(head, Affine)
-    with torch.no_grad():
-        head.slope.fill_(float(slope))
-        head.intercept.fill_(float(intercept))
-
-
-def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return the scores [n] of held-out segments, without gradients."""
-    with torch.no_grad():
-        batches = [
-            judge.scores(held.rows[at : at + SCORED_AT_ONCE]).numpy()
-            for at in range(0, len(held.rows), SCORED_AT_ONCE)
-        ]
-    return np.concatenate(batches)
-
-
-def agreement(judge: MetricJudge, held: Examples) -> float:
-    """Return held-out agreement, averaged over groups: Pearson's r, or Kendall's tau for ranks.
-
-    Groups with fewer than `MIN_GROUP` held-out scores, which are standardised by group, are pooled
-    into one.
-    """
-    scores = held_scores(judge, held)
-    groups = np.array(held.groups)
-    if held.better is not None:
-        signs = np.sign(scores[held.better[:, 0]] - scores[held.better[:, 1]])
-        owners = groups[held.better[:, 0]]
-        return float(np.mean([signs[owners == name].mean() for name in dict.fromkeys(owners)]))
-    assert held.targets is not None
-    small_groups = [name for name, count in Counter(held.groups).items() if count < MIN_GROUP]
-    groups[np.isin(groups, small_groups)] = "few"
-    values = [
-        pearson(scores[groups == name], held.targets[groups == name])
-        for name in dict.fromkeys(groups)
-    ]
-    return float(np.mean(values))
-
-
-def _affine_map(
-    objective: TuningObjective, judge: MetricJudge, held: Examples
-) -> dict[str, float] | None:
-    """Return the map from scores to human z scores, and its error (RMSE) on held-out data."""
-    if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
-        return None
-    head = objective.head
-    assert isinstance(head, Affine)
-    slope, intercept = float(head.slope.detach()), float(head.intercept.detach())
-    off = slope * held_scores(judge, held) + intercept - held.targets
-    return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
-
-
 def _card(
     plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any]
 ) -> dict[str, Any]:
+    """Return the card of an adapter: its base, its lessons, its agreement, and how it was made."""
     learner, metric, held = ready.learner, ready.metric, ready.held
     files = learner.files
     return {
@@ -404,15 +316,7 @@ def _card(
         "layers": list(metric.request.layers),
         "parameters": sum(parameter.numel() for parameter in learner.parameters),
         "plan": plan.facts(),
-        "learned_from": [
-            {
-                "data": examples.name,
-                "judgements": len(examples),
-                "left_out": left_out,
-                "licence": examples.licence,
-            }
-            for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
-        ],
+        "learned_from": _lesson_records(ready),
         "held_out": {
             "data": held.name,
             "judgements": len(held),
@@ -427,6 +331,19 @@ def _card(
             "python": platform.python_version(),
         },
     }
+
+
+def _lesson_records(ready: _OpenedPlan) -> list[dict[str, Any]]:
+    """Return the data that each lesson learned from."""
+    return [
+        {
+            "data": examples.name,
+            "judgements": len(examples),
+            "left_out": left_out,
+            "licence": examples.licence,
+        }
+        for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+    ]
 
 
 def peak_memory() -> int:

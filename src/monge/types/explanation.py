@@ -109,11 +109,9 @@ class Transported:
         """The largest cost between two units; for similarities, of (full - similarity)."""
         if not self.cost.size:
             return 0.0
-        return (
-            float(self.cost.max())
-            if self.share_of == "cost"
-            else self.full - float(self.similarity.min())
-        )
+        if self.share_of == "cost":
+            return float(self.cost.max())
+        return self.full - float(self.similarity.min())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,35 +149,15 @@ class Explanation(Transported):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain numbers and strings."""
-
-        def side(name: str) -> dict[str, Any]:
-            text_side: Side = getattr(self, name)
-            columns = zip(
-                text_side.units, text_side.weights, text_side.shares, self.lost(name), strict=True
-            )
-            return {
-                "text": text_side.text,
-                "units": [
-                    {
-                        "text": text,
-                        "weight": float(weight),
-                        "share": float(share),
-                        "lost": float(lost),
-                    }
-                    for text, weight, share, lost in columns
-                ],
-            }
-
         hidden = {"similarity"} if self.distance else set()
         names = [name for name in Move.__dataclass_fields__ if name not in hidden]
-
         return {
             "metric": self.metric,
             "score": self.score,
             "parts": dict(self.parts),
             "higher_is_better": self.higher_is_better,
             "signature": str(self.signature),
-            **{name: side(name) for name in SIDES},
+            **{name: self._side_record(name) for name in SIDES},
             "cost": self.cost.tolist(),
             **({} if self.distance else {"similarity": self.similarity.tolist()}),
             "plans": {name: plan.tolist() for name, plan in self.plans.items()},
@@ -190,3 +168,14 @@ class Explanation(Transported):
             "flags": list(self.flags),
             "notes": list(self.notes),
         }
+
+    def _side_record(self, name: str) -> dict[str, Any]:
+        """Return the text and the units of a side."""
+        side: Side = getattr(self, name)
+        names = ("weight", "share", "lost")
+        columns = zip(side.units, side.weights, side.shares, self.lost(name), strict=True)
+        units = [
+            {"text": text, **dict(zip(names, map(float, values), strict=True))}
+            for text, *values in columns
+        ]
+        return {"text": side.text, "units": units}

@@ -48,11 +48,9 @@ def _read_checked(
 
 def number(value: float) -> str:
     """Return the shortest text that reads back as the same float."""
-    return (
-        repr(int(value))
-        if isfinite(value) and value == int(value) and abs(value) < 1e15
-        else repr(float(value))
-    )
+    if isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return repr(int(value))
+    return repr(float(value))
 
 
 def one_of(*names: str) -> Kind:

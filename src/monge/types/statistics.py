@@ -66,7 +66,7 @@ class CorpusStats:
         if alone:
             raise StatisticsMismatch(
                 f"only one of the statistics holds {_describe_path(alone[0])}: they cannot be "
-                f"added (a | b unites them)"
+                "added (a | b unites them)"
             )
         return CorpusStats(
             self.reader,
@@ -155,7 +155,7 @@ class CorpusStats:
         if bad is not None:
             raise StatisticsMismatch(
                 f"not statistics of monge fit: {_describe_path(bad)} has numbers that no texts can "
-                f"have"
+                "have"
             )
         return cls(str(data["reader"]), **_nest(sums_by_path))
 

@@ -16,7 +16,7 @@ from monge.evaluation.agreement import (
     standing,
 )
 from monge.evaluation.question import named, question
-from monge.evaluation.score_book import RowScores, VariantScores
+from monge.evaluation.variant_scores import RowScores, VariantScores
 from monge.stats import holm, percentiles, perm_both, williams_scores
 from monge.types import Segment, Signature
 

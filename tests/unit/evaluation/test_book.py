@@ -12,7 +12,8 @@ from monge import api
 from monge.datasets import open_dataset
 from monge.datasets.judged import Judged, scored
 from monge.evaluation import Run, ScoreBook, Setup, load_variants
-from monge.evaluation.score_book import join_scores, rows_of
+from monge.evaluation.score_book import rows_of
+from monge.evaluation.variant_scores import join_scores
 from monge.types import Segment
 
 

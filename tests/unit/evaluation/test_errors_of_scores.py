@@ -24,8 +24,8 @@ from monge.evaluation import (
 )
 from monge.evaluation.evaluation_result import figure_digits
 from monge.evaluation.question import named, question
-from monge.evaluation.score_book import join_scores
 from monge.evaluation.task import joined
+from monge.evaluation.variant_scores import join_scores
 from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import mae100, rmse100

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from monge.render.figures import Mark, Series, Ticks, curves, dots, nice_ticks, scatter_plot
-from monge.render.table import sheets_html
+from monge.render.table_page import sheets_html
 from monge.types.table import Cell, Sheet, Span
 
 TICKS = Ticks([0.0, 0.5, 1.0], ["1", "2", "<3>"])

@@ -10,7 +10,8 @@ from render_samples import HOSTILE, explanation, result
 
 from monge.render import View, explanation_text, render_explanation, render_results, results_text
 from monge.render.records import sheets_jsonl, sheets_tsv
-from monge.render.table import render_study, sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import render_study, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table_page import sheets_html
 from monge.types import Segment
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 

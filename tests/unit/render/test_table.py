@@ -1,7 +1,8 @@
 """Sheets: marks, details, escapes, turning."""
 
 from monge.render.cells import decimals, span
-from monge.render.table import sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import sheets_latex, sheets_markdown, sheets_text
+from monge.render.table_page import sheets_html
 from monge.types.table import Cell, Sheet
 
 SHEET = Sheet(

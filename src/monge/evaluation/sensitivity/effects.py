@@ -229,14 +229,12 @@ class Crossing:
         defined = [
             group_shares for group_shares in self.groups.values() if group_shares is not None
         ]
-        return (
-            {
+        if defined:
+            return {
                 name: float(np.mean([group_shares.shares[name] for group_shares in defined]))
                 for name in self.settings
             }
-            if defined
-            else {}
-        )
+        return {}
 
     @property
     def residual(self) -> float:

@@ -55,11 +55,9 @@ class Factor:
     def split(self, setting: str) -> dict[str, str]:
         """Return a setting as one of each part."""
         parts = self.parts
-        return (
-            dict(zip(parts, setting.split("+"), strict=True))
-            if len(parts) > 1
-            else {self.name: setting}
-        )
+        if len(parts) > 1:
+            return dict(zip(parts, setting.split("+"), strict=True))
+        return {self.name: setting}
 
 
 def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
@@ -80,7 +78,7 @@ def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...
             f"the factor {duplicate} was given twice; give all its settings at once"
         )
     if not factor_list:
-        raise InvalidSetting("no factor was given")
+        raise InvalidSetting("no factor was given; expected --factor NAME or NAME=VALUE,VALUE")
     return tuple(factor_list)
 
 
@@ -88,7 +86,9 @@ def _usual_factor(name: str, languages: Sequence[str]) -> Factor:
     if "+" in name:
         parts = [_usual_factor(part_name.strip(), languages) for part_name in name.split("+")]
         if any(part.draw for part in parts):
-            raise InvalidSetting(f"{name}: idf stands alone, or in a full crossing (--cross)")
+            raise InvalidSetting(
+                f"{name}: a joint factor cannot include idf; vary idf alone, or cross it (--cross)"
+            )
         settings = tuple(
             "+".join(combination) for combination in product(*(part.settings for part in parts))
         )
@@ -109,7 +109,7 @@ def _usual_stopwords(languages: Sequence[str]) -> tuple[str, ...]:
     if missing:
         raise InvalidSetting(
             f"no stopword list ships for {', '.join(missing)}: give a file (--factor "
-            f"stopwords=none,FILE)"
+            "stopwords=none,FILE)"
         )
     if len(languages) > 1:
         return NONE, LANGUAGE
@@ -126,7 +126,7 @@ def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
         if match is None:
             if value != OFF and not named_corpus(value) and not Path(value).is_file():
                 raise InvalidSetting(
-                    f"idf takes off, references, each-side, sources, random:KxN or a file of "
+                    "idf takes off, references, each-side, sources, random:KxN or a file of "
                     f"texts, got {value!r}"
                 )
             settings.append(value)
@@ -135,7 +135,7 @@ def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
             raise InvalidSetting("idf: random corpora were asked for twice")
         draw = Draw(int(match[1]), int(match[2]), usual)
         if draw.corpora < 1 or draw.texts < 2:
-            raise InvalidSetting(f"{value}: one corpus of two texts is the least")
+            raise InvalidSetting(f"{value}: expected one corpus or more, of two texts or more")
         settings += [random_name(number) for number in range(draw.corpora)]
     if len(settings) < 2:
         raise InvalidSetting(f"idf needs two settings or more, got {', '.join(values)}")
@@ -154,11 +154,9 @@ def list_of(setting: str, language: str) -> str:
 
 def shown(setting: str) -> str:
     """Return a setting as tables show it: of a file its name."""
-    return (
-        Path(setting).name
-        if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file())
-        else setting
-    )
+    if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()):
+        return Path(setting).name
+    return setting
 
 
 def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:

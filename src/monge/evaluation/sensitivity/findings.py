@@ -68,7 +68,7 @@ def _describe_directions(effects: Sequence[Effect]) -> str:
         return "No setting differs from the default"
     if sum(sure) == 0:
         return (
-            f"No other setting differs from the default by more than noise "
+            "No other setting differs from the default by more than noise "
             f"({len(all_contrasts)} comparisons)"
         )
     return (

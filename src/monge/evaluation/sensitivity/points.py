@@ -20,9 +20,10 @@ from monge.evaluation.agreement import (
     agreement_table,
     require_defined,
 )
-from monge.evaluation.score_book import ScoreBook, VariantScores, rows_of
+from monge.evaluation.score_book import ScoreBook, rows_of
 from monge.evaluation.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.evaluation.task import languages
+from monge.evaluation.variant_scores import VariantScores
 from monge.evaluation.variants import Setup, Variant, load_variants
 from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import resolve
@@ -234,7 +235,7 @@ def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str
     if size > len(pool) or size < 2:
         raise DataError(
             f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to "
-            f"draw from"
+            "draw from"
         )
     corpora = {}
     for number in range(draw.corpora):

@@ -154,7 +154,7 @@ def _factors_sheet(sensitivity: Sensitivity) -> Sheet:
         head += [metric, ""]
     title = (
         f"How much preprocessing moves {sensitivity.statistic} with {sensitivity.human}: CV "
-        f"in %, mean over groups"
+        "in %, mean over groups"
     )
     first, *rest = sensitivity.verdict
     return Sheet(title, tuple(head), tuple(rows), tuple(rest), said=(first,), zero=True)
