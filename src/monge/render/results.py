@@ -26,7 +26,7 @@ from monge.render.table import (
 )
 from monge.types import Result, Segment
 from monge.types.exact import mean
-from monge.types.flags import describe_flag
+from monge.types.flags import FlagKind, describe_flag, has_kind
 from monge.types.result import place_of
 from monge.types.table import Cell, Sheet, Span
 
@@ -337,7 +337,7 @@ def _remarks(results: Sequence[Result]) -> list[str]:
         flag_counts = {
             describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()
         }
-        if not any(name.startswith("truncated") for name in flagged):
+        if not has_kind(flagged, FlagKind.TRUNCATED):
             flag_counts["a text was longer than the model reads, and was cut"] = result.run.get(
                 "truncated", 0
             )

@@ -21,7 +21,7 @@ from monge.transport import centring
 from monge.transport.pooling import unit
 from monge.transport.remap import linear_map
 from monge.types import Cloud
-from monge.types.flags import CENTRE_VANISHED, EMPTY, TRUNCATED
+from monge.types.flags import Flag, FlagKind, FlagSide
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -53,17 +53,15 @@ class CentredText:
         return len(self.text.weights)
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """The flags of the text: empty, truncated, vanished under centring, and those of its
-        points.
-        """
+    def flags(self) -> tuple[FlagKind, ...]:
+        """The kinds of flags of the text, with those of its points."""
         text = self.text
         conditions = (
-            (EMPTY, text.empty),
-            (TRUNCATED, text.truncated),
-            (CENTRE_VANISHED, self.vanished),
+            (FlagKind.EMPTY, text.empty),
+            (FlagKind.TRUNCATED, text.truncated),
+            (FlagKind.CENTRE_VANISHED, self.vanished),
         )
-        return (*(name for name, holds in conditions if holds), *text.flags)
+        return (*(kind for kind, holds in conditions if holds), *text.flags)
 
 
 Pair = tuple[CentredText, CentredText]
@@ -100,13 +98,13 @@ class WindowTexts:
         """Return the references of a segment."""
         return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
 
-    def flags(self, index: int) -> tuple[str, ...]:
+    def flags(self, index: int) -> tuple[Flag, ...]:
         """Return the flags of the texts of a segment, each with its side."""
         sides = [
-            (self.hypothesis(index), "hypothesis"),
-            *((text, "reference") for text in self.references(index)),
+            (self.hypothesis(index), FlagSide.HYPOTHESIS),
+            *((text, FlagSide.REFERENCE) for text in self.references(index)),
         ]
-        return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
+        return tuple(dict.fromkeys(Flag(kind, side) for text, side in sides for kind in text.flags))
 
     def _scope(self, side: str, index: int) -> str:
         """Return the key of texts that share statistics: one for a run, or one per side and

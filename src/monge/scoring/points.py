@@ -19,7 +19,7 @@ from monge.text.unknown import NOTED, unknown_share
 from monge.transport.barycentre import barycentre
 from monge.transport.pooling import unit
 from monge.types import Tokens, Units
-from monge.types.flags import NO_MASS, UNKNOWN
+from monge.types.flags import FlagKind
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
@@ -37,7 +37,7 @@ class Text:
 
     vectors: Tensor
     weights: Sequence[float]
-    flags: tuple[str, ...] = ()
+    flags: tuple[FlagKind, ...] = ()
     empty: bool = False
     truncated: int = 0
     units: Units | None = None
@@ -87,10 +87,10 @@ def build_points(
     flags = units.flags
     unknown = metric.reader.encoder.unknown
     if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
-        flags = (*flags, UNKNOWN)
+        flags = (*flags, FlagKind.UNKNOWN)
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
-        flags = (*flags, NO_MASS)
+        flags = (*flags, FlagKind.NO_MASS)
     if metric.request.pool == "barycentre":
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":

@@ -14,6 +14,7 @@ from monge.errors import UsageError
 from monge.scoring.scorer import ScoreColumn, Scores
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, Array, Segment
+from monge.types.flags import Flag, FlagKind, has_kind
 
 ROOM = 8 << 20  # bytes of a scratch file that stay in memory: a small run does not use the disk
 _INTEGERS = 4  # integers per row: position, winner, kind of flags, bytes of the identifier
@@ -63,7 +64,7 @@ class Buffer:
         self._blocks: list[tuple[int, int, int]] = []  # start, bytes, rows
         self.rows = 0
         self._names: tuple[str, ...] = ()
-        self._kinds: dict[tuple[str, ...], int] = {}
+        self._kinds: dict[tuple[Flag, ...], int] = {}
         self._width = 0  # columns of sums
         self._facts: dict[str, object] = {}
         self._references: set[int] = set()  # how many references segments have
@@ -77,7 +78,7 @@ class Buffer:
             pairs_with_words = (
                 row
                 for row, flags in zip(rows, scores.flags, strict=True)
-                if not _has_empty_text(flags)
+                if not has_kind(flags, FlagKind.EMPTY)
             )
             self._texts += sum(
                 text_key("\t".join((row.hypothesis, *row.references))) for row in pairs_with_words
@@ -134,10 +135,6 @@ def add_scores(
         places = [i for i, row in enumerate(rows) if row.system == system]
         own = scores if len(places) == len(rows) else scores.at(places)
         buffers[system].add([positions[i] for i in places], [rows[i] for i in places], own)
-
-
-def _has_empty_text(flags: Sequence[str]) -> bool:
-    return any(flag.startswith("empty-") for flag in flags)
 
 
 def _split_ids(data: bytes, lengths: Sequence[int]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySy
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
 from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
+from monge.types.flags import FlagKind, has_kind
 
 if TYPE_CHECKING:
     from monge.cache import Store
@@ -275,9 +276,7 @@ class ScoringRun:
 
     def _remember_unknown(self, rows: Sequence[Segment], scores: Scores) -> None:
         for row, flags in zip(rows, scores.flags, strict=True):
-            if len(self.unknown_texts) < FIRST_SEGMENTS and any(
-                flag.startswith("unknown-") for flag in flags
-            ):
+            if len(self.unknown_texts) < FIRST_SEGMENTS and has_kind(flags, FlagKind.UNKNOWN):
                 self.unknown_texts += [row.hypothesis, *row.references]
 
     def _check_scored(self, empty: Set[str]) -> None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from monge.metrics.presets import Spec
 from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
-from monge.types.flags import TRUNCATED
+from monge.types.flags import Flag, FlagKind
 
 if TYPE_CHECKING:
     from monge.scoring.reader import Reader
@@ -35,7 +35,7 @@ class Scores:
 
     parts: Mapping[str, Array]
     winners: npt.NDArray[np.int64]
-    flags: Sequence[tuple[str, ...]]
+    flags: Sequence[tuple[Flag, ...]]
     sums: Array | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
 
@@ -183,8 +183,8 @@ class Scorer(Protocol):
         """Explain the score of a segment; raise UsageError where the metric has no plan."""
 
 
-def count_flags(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
+def count_flags(flags: Sequence[tuple[Flag, ...]]) -> dict[str, object]:
     """Count the truncated texts, and how often each flag was raised."""
     counts = Counter(flag for segment_flags in flags for flag in segment_flags)
-    truncated = sum(count for flag, count in counts.items() if flag.startswith(f"{TRUNCATED}-"))
+    truncated = sum(count for flag, count in counts.items() if flag.kind is FlagKind.TRUNCATED)
     return {"truncated": truncated, "flagged": dict(sorted(counts.items()))}
