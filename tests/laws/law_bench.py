@@ -31,6 +31,8 @@ from monge.scoring.transport import TransportMetric, bind_metric
 from monge.types import CorpusStats, Result, Segment, Tokens
 
 EVERY = (*PRESETS, *BLENDS, *LEXICAL)
+SCORED: set[str] = set()
+"""The metrics that benches have scored in this process."""
 
 
 class Remembering:
@@ -205,6 +207,7 @@ class Bench:
                         found += ScoringRun(
                             members, segments, corpora=Corpora(stats), window=window
                         ).results()
+            SCORED.update(one.metric for one in found)
             self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
         return self._runs[key]
 
