@@ -7,20 +7,21 @@ be broken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from law_bench import Bench, deviation, fit_of, numbers, scale
-from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, TEXTS, A, B, R
+from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, SHORT_SAMPLE, TEXTS, A, B, R
 
 from monge.encoders.protocol import Encoder
 from monge.errors import DataError
+from monge.metrics.axes import CorpusCentre
 from monge.metrics.blend import BLENDS
 from monge.metrics.lexical import LEXICAL
 from monge.metrics.presets import PRESETS
 from monge.scoring.run import ScoringRun
-from monge.scoring.scorer import Corpora
+from monge.scoring.scorer import Corpora, Scorer
 from monge.types import Result, Segment
 
 TOLERANCE = {"fp32": 1e-5, "bf16": 2e-3, "int8": 1e-5}
@@ -71,10 +72,11 @@ def batch(bench: Bench, name: str) -> float:
 
 @law
 def padding(bench: Bench, name: str) -> float:
-    """Pairs alone in their batch, without any padding; all pairs padded to the longest."""
+    """Every pair alone and without padding; all pairs in one batch, padded to the longest text."""
+    usually = bench.run(SHORT_SAMPLE)[name]
     gaps = [
-        deviation(bench.run(SAMPLE, pair_numbers=size)[name], bench.run(SAMPLE)[name])
-        for size in (1, 1 << 40)
+        deviation(bench.run(SHORT_SAMPLE, **arrangement)[name], usually)
+        for arrangement in (UNPADDED, one_batch(bench))
     ]
     return within(max(gaps), tolerance(bench), "batch of pairs")
 
@@ -84,9 +86,21 @@ def negative_padding(bench: Bench, name: str) -> float:
     """The same where similarities are negative, so that a padded 0 would be the nearest."""
     changes = ("centre=sentence",)
     alone, together = (
-        bench.run(SAMPLE, changes=changes, pair_numbers=size)[name] for size in (1, 1 << 40)
+        bench.run(SHORT_SAMPLE, changes=changes, **arrangement)[name]
+        for arrangement in (UNPADDED, one_batch(bench))
     )
     return within(deviation(alone, together), tolerance(bench), "batch of pairs under centring")
+
+
+UNPADDED = {"pair_numbers": 1, "step": 1}
+"""Every pair in a batch of its own, with as many places as it has units."""
+
+
+def one_batch(bench: Bench) -> dict[str, int]:
+    """All pairs in one batch, with as many places as the longest text of the sample has pieces."""
+    texts = [text for row in SHORT_SAMPLE for text in (row.hypothesis, *row.references)]
+    longest = max(len(tokens.ids) for tokens in bench.encoder.tokenise(texts))
+    return {"pair_numbers": 1 << 40, "step": longest}
 
 
 @law
@@ -187,14 +201,15 @@ def remembered(bench: Bench, name: str) -> float:
 def merged_statistics(bench: Bench, name: str) -> float:
     """fit(A) + fit(B) is fit(A followed by B): the digests to the bit, the scores closely."""
     metric = bench.metric(name)
-    if not metric.fits:
-        return 0.0
     halves = [fit_of(metric, one, two) for one, two in ((R, A), (R2, B))]
     stats = halves[0] + halves[1], fit_of(metric, CORPUS, (*A, *B))
     added, at_once = (
         ScoringRun([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats
     )
     assert added.signature == at_once.signature
+    part = ScoringRun([metric], SAMPLE, corpora=Corpora(halves[0])).results()[0]
+    assert part.signature != added.signature, "the statistics of a half are those of the whole"
+    assert deviation(part, at_once) > 0, "no score depends on the statistics"
     return within(deviation(added, at_once), tolerance(bench), "merged statistics")
 
 
@@ -357,24 +372,37 @@ def filtered(bench: Bench, name: str) -> float:
 
 @law
 def weightless(bench: Bench, name: str) -> float:
-    """A text of words that every text has weighs nothing by idf: it falls back to uniform weights
-    and says so.
+    """A text of words that every text has weighs nothing by idf: it is flagged, and its words count
+    the same, as under uniform weights.
     """
-    metric = bench.metric(name)
-    texts = ["the dog", "the bridge", "the filter"]
-    stats = fit_of(metric, texts, texts) if metric.fits else None
-    rows = (Segment("1", "the", ("the dog",)), Segment("2", "the bridge", ("the",)))
-    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
-    assert all(np.isfinite(values).all() for values in numbers(found).values())
-    expected = (
-        [("no-mass-hypothesis",), ("no-mass-reference",)]
-        if metric.spec.weights.name == "idf"
-        else [(), ()]
+    texts = ["river dog", "river bridge", "river filter"]
+    rows = (
+        Segment("1", "river", ("river dog",)),
+        Segment("2", "river bridge", ("river",)),
+        Segment("3", "river river", ("river",)),
     )
-    assert [
-        tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags
-    ] == expected
-    return 0.0
+    by_idf = () if PRESETS[name].spec.weights.name == "idf" else ("weights=idf",)
+    weighted, uniform = (
+        score_fitted(bench.metric(name, (*changes, "units.specials=drop")), rows, texts)
+        for changes in (by_idf, ("weights=uniform",))
+    )
+    assert [[str(flag) for flag in flags] for flags in weighted.flags] == [
+        ["no-mass-hypothesis"],
+        ["no-mass-reference"],
+        ["no-mass-hypothesis", "no-mass-reference"],
+    ]
+    assert uniform.flags == ((), (), ())
+    assert all(np.isfinite(values).all() for values in numbers(weighted).values())
+    gaps = [
+        abs(values[2] - numbers(uniform)[part][2]) for part, values in numbers(weighted).items()
+    ]
+    return within(float(max(gaps)) / scale(uniform), TOLERANCE["fp32"], "away from uniform weights")
+
+
+def score_fitted(metric: Scorer, rows: Sequence[Segment], texts: Sequence[str]) -> Result:
+    """Score segments with the statistics, if the metric needs any, of some texts on both sides."""
+    stats = fit_of(metric, texts, texts) if metric.fits else None
+    return ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
 
 
 @law
@@ -421,8 +449,18 @@ members' business.
 
 
 def laws_of(name: str) -> tuple[str, ...]:
-    """The laws that a metric of its kind is held to."""
-    return OF_WORDS if name in LEXICAL else OF_BLENDS if name in BLENDS else tuple(LAWS)
+    """The laws that a metric of its kind is held to; statistics are merged where it has some."""
+    if name in LEXICAL:
+        return OF_WORDS
+    if name in BLENDS:
+        return OF_BLENDS
+    return tuple(law for law in LAWS if law != "merged-statistics" or has_statistics(name))
+
+
+def has_statistics(name: str) -> bool:
+    """Whether the row of a metric asks for statistics of a corpus: idf, or a mean vector."""
+    spec = PRESETS[name].spec
+    return spec.weights.name.startswith("idf") or isinstance(spec.centre, CorpusCentre)
 
 
 LIGHT = ("batch", "padding", "empty", "all-empty", "range")

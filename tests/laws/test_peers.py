@@ -39,21 +39,31 @@ def test_v2_idf_of_one_call_does_not_weigh_the_next():
     assert not np.allclose(after.segments, first.segments[:9], atol=1e-4)
 
 
-def test_v5_what_moves_a_score_is_in_the_signature():
-    signature = monge.score(A, R, metric="moverscore").signature
-    for key in (
-        "model",
-        "tokenizer",
-        "precision",
-        "length",
-        "layers",
-        "units",
-        "weights",
-        "references",
-        "stats",
-    ):
-        assert signature[key]
-    assert "#" in signature["model"]
+MOVES = {
+    "model": {"model": "tiny"},
+    "tokenizer": {"model": "tiny"},
+    "precision": {"precision": "bf16"},
+    "length": {"settings": ["encoder.max_length=6"]},
+    "layers": {"settings": ["layers=2"]},
+    "units": {"settings": ["units.punctuation=keep"]},
+    "weights": {"settings": ["weights=uniform"]},
+    "references": {"settings": ["references=mean"]},
+    "stats": {"corpus": 4},
+}
+"""A change of what each key of the signature stands for."""
+
+
+@pytest.mark.parametrize("key", MOVES)
+def test_v5_what_moves_a_score_is_in_the_signature(key, tiny_bert):
+    def score(model="auto", corpus=None, **options):
+        model = str(tiny_bert) if model == "tiny" else model
+        metric = monge.load("moverscore", model=model, device="cpu", **options)
+        stats = metric.fit(R[:corpus]) if metric.scorer.fits else None
+        return metric.score(A[:3], [[R[0], A[4]], [R[1], A[5]], [R[2], A[6]]], stats=stats)
+
+    before, after = score(), score(**MOVES[key])
+    assert not np.allclose(before.segments, after.segments, rtol=0, atol=1e-5)
+    assert before.signature[key] != after.signature[key]
 
 
 def test_v7_unrelated_texts_never_score_best_for_want_of_mass():
