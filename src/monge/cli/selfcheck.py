@@ -75,8 +75,8 @@ def write_golden(path: Path, scores: Golden) -> None:
     """Write the scores of these metrics; the rows of other metrics stay as the file has them."""
     from monge.datasets.output import write_text
 
-    kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    golden = {**kept, **scores}
+    old_rows = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    golden = {**old_rows, **scores}
     rows = {name: golden[name] for name in list_names() if name in golden}
     write_text(str(path), json.dumps(rows, indent=1) + "\n")
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from monge.datasets import dataset_names
 from monge.render.curve import Line, curve
 
-KINDS = ("wmt", "sts", "summeval", "tac", "bagel", "sfhotel", "sfrest", "flickr8k", "mlqe-pe")
-"""Prefixes of the names of data sets with judgements."""
+
+def list_kinds() -> list[str]:
+    """Return the kinds of published data sets: their names without a year."""
+    published = (name for name in dataset_names() if name != "table")
+    return list(dict.fromkeys(name.rstrip("0123456789") for name in published))
 
 
 def card_text(card: Mapping[str, Any]) -> str:
@@ -33,9 +37,8 @@ def card_text(card: Mapping[str, Any]) -> str:
         if affine
         else ""
     )
-    tried = {
-        kind for kind in KINDS for source in [*card["learned_from"], held] if kind in source["data"]
-    }
+    used = [source["data"] for source in (*card["learned_from"], held)]
+    not_tried = [kind for kind in list_kinds() if not any(kind in name for name in used)]
     return (
         f"# An adapter for {base['name']}\n\n"
         f"Tuned through `{card['metric']}` at layer(s) {', '.join(map(str, card['layers']))}: "
@@ -48,7 +51,7 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after. "
         f"{_overlap(card)}\n\n{units}"
         f"Signature: `{card['signature']}`\n\n"
-        f"Not tried on: {', '.join(kind for kind in KINDS if kind not in tried)}.\n\n"
+        f"Not tried on: {', '.join(not_tried)}.\n\n"
         f"Command: `{command(plan)}`\n\n"
         f"Made with {', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; "
         f"the plan with every setting, and the curve, stand in `card.json`.\n"
