@@ -64,11 +64,13 @@ class Remembering:
         return self._encoder.tokenise(texts, prefix=prefix)
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        every = range(self._encoder.depth + 1)
-        for one in ids:
-            if tuple(one) not in self._hidden:
-                self._hidden[tuple(one)] = self._encoder.hidden([one], every)
-        return [torch.cat([self._hidden[tuple(one)][layer] for one in ids]) for layer in layers]
+        all_layers = range(self._encoder.depth + 1)
+        for pieces in ids:
+            if tuple(pieces) not in self._hidden:
+                self._hidden[tuple(pieces)] = self._encoder.hidden([pieces], all_layers)
+        return [
+            torch.cat([self._hidden[tuple(pieces)][layer] for pieces in ids]) for layer in layers
+        ]
 
 
 @contextmanager
@@ -150,8 +152,8 @@ class Bench:
             return BlendMetric(
                 name,
                 {
-                    one: bind_metric(f"{name}.{one}", each, encoder)
-                    for one, each in spec.members.items()
+                    member: bind_metric(f"{name}.{member}", member_spec, encoder)
+                    for member, member_spec in spec.members.items()
                 },
             )
         return bind_metric(name, PRESETS[name].spec.changed(changes), encoder)
@@ -163,12 +165,16 @@ class Bench:
         """
         if (changes, swapped) not in self._stats:
             texts = (OWN_CORPUS, CORPUS) if swapped else (CORPUS, OWN_CORPUS)
-            metrics = [one for one in self.metrics(changes) if two_sided(one) or not swapped]
-            each = [fit_of(one, *texts) for one in metrics if one.fits]
-            counts = {side: found for one in each for side, found in one.counts.items()}
-            sums = {space: sides for one in each for space, sides in one.sums.items()}
-            ranges = {key: found for one in each for key, found in one.ranges.items()}
-            reader = next((one.reader for one in each), "")
+            metrics = [
+                metric for metric in self.metrics(changes) if two_sided(metric) or not swapped
+            ]
+            fitted = [fit_of(metric, *texts) for metric in metrics if metric.fits]
+            counts = {side: counted for stats in fitted for side, counted in stats.counts.items()}
+            sums = {space: sides for stats in fitted for space, sides in stats.sums.items()}
+            ranges = {
+                key: pair_range for stats in fitted for key, pair_range in stats.ranges.items()
+            }
+            reader = next((stats.reader for stats in fitted), "")
             self._stats[changes, swapped] = CorpusStats(reader, counts, sums, ranges)
         return self._stats[changes, swapped]
 
@@ -187,7 +193,9 @@ class Bench:
                             corpora=Corpora(self.stats()),
                             store=store,
                         )
-                        self._runs[(*key, again)] = {one.metric: one for one in run.results()}
+                        self._runs[(*key, again)] = {
+                            result.metric: result for result in run.results()
+                        }
             self._runs[key] = {}
         return self._runs[(*key, 0)], self._runs[(*key, 1)]
 
@@ -223,17 +231,17 @@ class Bench:
                 len(segments) == 1
             )  # no corpus for a metric that takes all segments of a system together
             metrics = [
-                one
-                for one in self.metrics(changes, raw=raw)
-                if not alone or all(member.block for member in one.members.values())
+                metric
+                for metric in self.metrics(changes, raw=raw)
+                if not alone or all(member.block for member in metric.members.values())
             ]
             groups = [(metrics, False)]
             if swapped:
                 groups = [
-                    ([one for one in metrics if not two_sided(one)], False),
-                    ([one for one in metrics if two_sided(one)], True),
+                    ([metric for metric in metrics if not two_sided(metric)], False),
+                    ([metric for metric in metrics if two_sided(metric)], True),
                 ]
-            found: list[Result] = []
+            results: list[Result] = []
             for members, exchanged in groups:
                 if members:
                     stats = self.stats(changes, swapped=exchanged)
@@ -243,11 +251,13 @@ class Bench:
                     ):
                         if not again:
                             patch.setattr(points, "barycentre", self._barycentres)
-                        found += ScoringRun(
+                        results += ScoringRun(
                             members, segments, corpora=Corpora(stats), window=window
                         ).results()
-            SCORED.update(one.metric for one in found)
-            self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
+            SCORED.update(result.metric for result in results)
+            self._runs[key] = {
+                f"{result.metric}\t{result.system}".strip(): result for result in results
+            }
         return self._runs[key]
 
 
@@ -283,14 +293,15 @@ def scale(result: Result) -> float:
     return max(1.0, float(np.abs(result.segments).max()))
 
 
-def deviation(one: Result, other: Result, order: Sequence[int] | None = None) -> float:
+def deviation(result: Result, other: Result, order: Sequence[int] | None = None) -> float:
     """The largest difference of scores and parts; `order` are the places in `other` of the segments
-    of `one`.
+    of `result`.
     """
     places = list(range(other.n)) if order is None else list(order)
-    assert one.n == len(places)
+    assert result.n == len(places)
     gaps = [
-        np.abs(values - numbers(other)[name][places]).max() for name, values in numbers(one).items()
+        np.abs(values - numbers(other)[name][places]).max()
+        for name, values in numbers(result).items()
     ]
     assert np.isfinite(gaps).all()
     return float(max(gaps)) / scale(other)

@@ -25,7 +25,7 @@ def breaks(bench, name, law):
 @pytest.mark.parametrize(("name", "law"), [(name, law) for name in EVERY for law in laws_of(name)])
 def test_metric_keeps_the_law_or_says_that_it_does_not(bench, lacking_benches, figures, name, law):
     if law in lacking(name):
-        real = any(breaks(each, name, law) for each in (bench, *lacking_benches))
+        real = any(breaks(tried, name, law) for tried in (bench, *lacking_benches))
         assert real, (
             f"{name} keeps the law {law!r} on every encoder, yet its row declares that it does not"
         )
@@ -78,7 +78,9 @@ class Crowded:
 
     def hidden(self, ids, layers):
         shared = 1e-3 * len(ids)
-        return [one + shared * one.roll(1, dims=-1) for one in self.encoder.hidden(ids, layers)]
+        return [
+            layer + shared * layer.roll(1, dims=-1) for layer in self.encoder.hidden(ids, layers)
+        ]
 
 
 @pytest.mark.parametrize("law", ["batch", "window", "neighbours", "systems"])

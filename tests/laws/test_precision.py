@@ -41,12 +41,12 @@ def reduced(names):
 @pytest.mark.parametrize("precision", REDUCED)
 def test_company_moves_a_score_no_further_than_stated(reduced, figures, precision, name):
     usual = reduced[precision].run(SAMPLE, raw=True)[name]
-    other = [
+    elsewhere = [
         reduced[precision].run(SAMPLE, raw=True, batch_pieces=1)[name],
         reduced[precision].run(SAMPLE, raw=True, window=5)[name],
         reduced[precision].run(SAMPLE, raw=True, threads=1)[name],
     ]
-    gap = max(deviation(one, usual) for one in other)
+    gap = max(deviation(result, usual) for result in elsewhere)
     figures(f"company in {precision}", gap, name)
     assert gap <= TOLERANCE[precision]
 
