@@ -41,14 +41,14 @@ def supports(encoder, texts):
 
 
 def test_release_equals_pot_s_route(pairs):
-    ours = api.load("baryscore@release").score(*pairs).parts["w"]
+    our_scores = api.load("baryscore@release").score(*pairs).parts["w"]
     encoder = api.encoder_for("auto")
     clouds = [supports(encoder, texts) for texts in pairs]
-    theirs = np.array(
+    pot_scores = np.array(
         [
             ot.emd2(ot.unif(len(x)), ot.unif(len(y)), ot.dist(x, y))
             for x, y in zip(*clouds, strict=True)
         ]
     )
-    assert len(theirs) == PAIRS and np.median(theirs) > 0.1
-    assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-9)
+    assert len(pot_scores) == PAIRS and np.median(pot_scores) > 0.1
+    assert our_scores == pytest.approx(pot_scores, rel=1e-6, abs=1e-9)
