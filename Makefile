@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden generated baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -45,8 +45,12 @@ scale: .venv/.test  # docs/scale.md: the engine Ray against the plain command, a
 	$(BIN)/python benchmarks/kills.py --json results/scale/kills.json
 	$(BIN)/python tools/make_measured_pages.py
 
-golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
-	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json
+golden: .venv/.test  # rewrites the golden numbers, of one metric with ONLY=name: an entry under "Scores changed" in CHANGELOG.md
+	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json $(addprefix --only ,$(ONLY))
+
+laws: .venv/.test  # the laws of one metric: make laws METRIC=name
+	$(if $(METRIC),,$(error make laws METRIC=name))
+	OMP_NUM_THREADS=1 $(BIN)/pytest tests/laws --metric $(METRIC)
 
 generated: .venv/.test  # every generated file that needs no data and no model: seconds
 	$(BIN)/python tools/make_generated.py

@@ -57,11 +57,11 @@ def test_sentences_weigh_their_words(vectors):
 
 
 def test_a_text_of_one_sentence_moves_as_one(vectors):
-    found = parts("sms", vectors, hypothesis="Xone. Xtwo.", reference="Xone xtwo.")
+    of_sentences = parts("sms", vectors, hypothesis="Xone. Xtwo.", reference="Xone xtwo.")
     apart = parts("sms", vectors, hypothesis="Xone xtwo.", reference="Xone xtwo.")
     assert apart["score"] == pytest.approx(1)
-    assert found["score"] < 0.7  # half of the mass each, sqrt(.2) away from the middle
-    assert found["score"] == pytest.approx(2.718281828 ** -(0.2**0.5), abs=1e-6)
+    assert of_sentences["score"] < 0.7  # half of the mass each, sqrt(.2) away from the middle
+    assert of_sentences["score"] == pytest.approx(2.718281828 ** -(0.2**0.5), abs=1e-6)
 
 
 def test_word_order(vectors):
@@ -69,9 +69,9 @@ def test_word_order(vectors):
     assert release["cost"] == pytest.approx(0.1066667, abs=2e-7)
     assert release["order"] == pytest.approx(2 / 3)
     assert release["score"] == pytest.approx(0.2266667, abs=2e-7)
-    ours = parts("wmdo", vectors)
-    assert ours["order"] == pytest.approx(1 / 3)
-    assert ours["score"] == pytest.approx(0.1066667 + 0.18 / 3, abs=2e-7)
+    ordered = parts("wmdo", vectors)
+    assert ordered["order"] == pytest.approx(1 / 3)
+    assert ordered["score"] == pytest.approx(0.1066667 + 0.18 / 3, abs=2e-7)
 
 
 def test_word_order_of_equal_texts_and_reversed_ones(vectors):
@@ -84,9 +84,9 @@ def test_word_order_of_equal_texts_and_reversed_ones(vectors):
 
 
 def test_words_without_a_vector(vectors):
-    found = parts("wmdo", vectors, "xone nowhere", "xone xone")
-    assert found["unknown"] == pytest.approx(0.5)
-    assert found["cost"] == pytest.approx(0.5)  # a zero vector is at cosine distance 1
+    with_unknown = parts("wmdo", vectors, "xone nowhere", "xone xone")
+    assert with_unknown["unknown"] == pytest.approx(0.5)
+    assert with_unknown["cost"] == pytest.approx(0.5)  # a zero vector is at cosine distance 1
     dropped = api.score(["xone nowhere"], ["yone"], metric="wmd", model=vectors)
     assert dropped.score == pytest.approx(0, abs=1e-7)
     assert dropped.run["unknown"] == 1

@@ -22,9 +22,9 @@ TABLE = [
 
 @pytest.mark.parametrize(("slack", "cost", "mass"), TABLE)
 def test_table(slack, cost, mass):
-    found = scored("lazy-emd", f"transport.slack={slack}")
-    assert found["score"] == pytest.approx(cost, abs=1e-6)
-    assert found["mass"] == pytest.approx(mass, abs=1e-6)
+    parts = scored("lazy-emd", f"transport.slack={slack}")
+    assert parts["score"] == pytest.approx(cost, abs=1e-6)
+    assert parts["mass"] == pytest.approx(mass, abs=1e-6)
 
 
 def test_languages():
@@ -53,19 +53,19 @@ def by_pot(reg_type, cost=1 - X @ Y.T, slack=(0.23, 0.31), reg=0.009):
 
 def test_entropy_and_not_divergence_from_the_masses():
     """POT's default regulariser since 0.9.5 is another metric."""
-    cost, ours = 1 - X @ Y.T, scored("lazy-emd")["score"]
+    cost, score = 1 - X @ Y.T, scored("lazy-emd")["score"]
     entropy, divergence = (float((by_pot(kind) * cost).sum()) for kind in ("entropy", "kl"))
-    assert ours == pytest.approx(entropy, abs=1e-9)
-    assert ours == pytest.approx(0.0494108972, abs=1e-9)
+    assert score == pytest.approx(entropy, abs=1e-9)
+    assert score == pytest.approx(0.0494108972, abs=1e-9)
     assert divergence == pytest.approx(0.0479806539, abs=1e-7)
-    assert abs(ours - divergence) > 1e-3
+    assert abs(score - divergence) > 1e-3
 
 
 def test_plan():
     spec, hypothesis, reference = pair("lazy-emd")
     plan = spec.transport.solve(spec.ground.problem(hypothesis, reference))["plan"].coupling[0]
-    wanted = [[0.402228, 0.000001, 0], [0, 0.306677, 0.185718]]
-    assert torch.allclose(plan, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
+    expected = [[0.402228, 0.000001, 0], [0, 0.306677, 0.185718]]
+    assert torch.allclose(plan, torch.tensor(expected, dtype=torch.float64), atol=1e-6)
 
 
 def closed_form(mu, c, left, right):
@@ -77,8 +77,8 @@ def closed_form(mu, c, left, right):
 
 def test_one_word_reference_without_entropy():
     mu, c, slack = np.array([0.5, 0.5]), np.array([0.1, 0.4]), (0.23, 0.31)
-    wanted = closed_form(mu, c, *slack)
-    assert wanted.tolist() == pytest.approx([0.5388933, 0.1462284], abs=1e-6)
+    expected = closed_form(mu, c, *slack)
+    assert expected.tolist() == pytest.approx([0.5388933, 0.1462284], abs=1e-6)
     cosines = 1 - c
     x = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
     errors = []
@@ -91,12 +91,12 @@ def test_one_word_reference_without_entropy():
             .coupling[0, :, 0]
             .numpy()
         )
-        errors.append(np.abs(plan - wanted).max())
+        errors.append(np.abs(plan - expected).max())
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-6
-    found = scored("lazy-emd", "transport.temperature=1e-7", x=x, y=[[1.0, 0.0]])
-    assert found["score"] == pytest.approx(0.1123807, abs=1e-6)
-    assert found["mass"] == pytest.approx(wanted.sum(), abs=1e-6)
+    parts = scored("lazy-emd", "transport.temperature=1e-7", x=x, y=[[1.0, 0.0]])
+    assert parts["score"] == pytest.approx(0.1123807, abs=1e-6)
+    assert parts["mass"] == pytest.approx(expected.sum(), abs=1e-6)
 
 
 def test_the_closed_form_is_the_minimum():
@@ -112,8 +112,8 @@ def test_the_closed_form_is_the_minimum():
             + right * (p.sum() * np.log(p.sum()) - p.sum() + 1)
         )
 
-    found = minimize(objective, np.log([0.3, 0.3]), method="BFGS", options={"gtol": 1e-10})
-    assert np.exp(found.x) == pytest.approx(closed_form(mu, c, left, right), abs=1e-6)
+    minimum = minimize(objective, np.log([0.3, 0.3]), method="BFGS", options={"gtol": 1e-10})
+    assert np.exp(minimum.x) == pytest.approx(closed_form(mu, c, left, right), abs=1e-6)
 
 
 def test_objective_is_what_is_minimised():
@@ -136,8 +136,8 @@ def test_objective_is_what_is_minimised():
     assert float(reported[0]) == pytest.approx(value, abs=1e-12)
     generator = np.random.default_rng(0)
     for _ in range(200):
-        other = p * np.exp(generator.normal(scale=0.01, size=p.shape))
-        assert objective(other) > value
+        perturbed = p * np.exp(generator.normal(scale=0.01, size=p.shape))
+        assert objective(perturbed) > value
 
 
 def test_mask_of_the_release():

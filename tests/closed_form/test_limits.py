@@ -6,8 +6,8 @@ from toy import X, Y, scored
 
 RANDOM = [np.random.default_rng(seed) for seed in range(6)]
 TEXTS = [(X, Y)] + [
-    (one.normal(size=(one.integers(1, 8), 5)), one.normal(size=(one.integers(1, 8), 5)))
-    for one in RANDOM
+    (random.normal(size=(random.integers(1, 8), 5)), random.normal(size=(random.integers(1, 8), 5)))
+    for random in RANDOM
 ]
 
 
@@ -85,11 +85,11 @@ def test_trwmd_cold_is_greedy(x, y):
 def test_ngrams_as_long_as_the_text_are_the_sentence(x, y, profile):
     weights = {"wx": np.arange(1, len(x) + 1), "wy": np.arange(2, len(y) + 2)}
     longest = max(len(x), len(y))
-    whole = scored(f"smd{profile}", x=x, y=y, **weights)["score"]
+    of_sentence = scored(f"smd{profile}", x=x, y=y, **weights)["score"]
     for n in (longest, longest + 1, 50):
         assert (
             scored(f"moverscore{profile}", f"units.ngram={n}", x=x, y=y, **weights)["score"]
-            == whole
+            == of_sentence
         )
 
 
@@ -114,7 +114,7 @@ def test_hot_plans_are_independent(x, y):
 
 @pytest.mark.parametrize(("x", "y"), TEXTS)
 def test_exchange_of_sides(x, y):
-    one, other = scored("twmd", x=x, y=y), scored("twmd", x=y, y=x)
-    assert (one["precision"], one["recall"], one["f1"]) == pytest.approx(
-        (other["recall"], other["precision"], other["f1"]), abs=1e-12
+    forward, backward = scored("twmd", x=x, y=y), scored("twmd", x=y, y=x)
+    assert (forward["precision"], forward["recall"], forward["f1"]) == pytest.approx(
+        (backward["recall"], backward["precision"], backward["f1"]), abs=1e-12
     )

@@ -98,11 +98,11 @@ def test_williams(correlations, n, t, p):
 )
 def test_perm_both(statistic):
     """The vectorised Pearson and the general path give the same exhaustive answer."""
-    human, one, two = (1, 2, 3, 4, 5), (1, 3, 2, 4, 6), (2, 1, 4, 3, 5)
-    assert stats.pearson(human, one) == pytest.approx(0.9041944, abs=5e-8)
-    assert stats.pearson(human, two) == pytest.approx(0.8)
-    forward = stats.perm_both(human, one, two, statistic=statistic)
-    backward = stats.perm_both(human, two, one, statistic=statistic)
+    human, first, second = (1, 2, 3, 4, 5), (1, 3, 2, 4, 6), (2, 1, 4, 3, 5)
+    assert stats.pearson(human, first) == pytest.approx(0.9041944, abs=5e-8)
+    assert stats.pearson(human, second) == pytest.approx(0.8)
+    forward = stats.perm_both(human, first, second, statistic=statistic)
+    backward = stats.perm_both(human, second, first, statistic=statistic)
     assert (forward.p_value, backward.p_value) == (0.125, 0.90625)
     assert (forward.resamples, forward.exact) == (32, True)
     assert forward.difference == pytest.approx(0.1041944, abs=5e-8)

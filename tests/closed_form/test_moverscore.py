@@ -83,8 +83,8 @@ def test_sentence_mover_of_the_web_service():
 def test_power_means_of_three_layers():
     layers = torch.tensor([[3.0, 4.0], [0.0, 2.0], [5.0, 0.0]], dtype=torch.float64)
     pooled = power_means(unit(layers), (float("-inf"), 1.0, float("inf")))
-    wanted = [0, 0, (0.6 + 0 + 1) / 3, 0.6, 1, 1]
-    assert pooled.tolist() == pytest.approx(wanted, abs=1e-12)
+    expected = [0, 0, (0.6 + 0 + 1) / 3, 0.6, 1, 1]
+    assert pooled.tolist() == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_special_of_no_weight_forms_windows_with_its_neighbour():

@@ -12,8 +12,8 @@ CORPUS = [("a b", (1, 2)), ("a c", (1, 3)), ("a b d", (1, 2, 4))]
 
 def test_idf():
     of = idf_weight(count_documents(CORPUS), "idf")
-    found = [of(IDS[word]) for word in "abcd"]
-    assert found == pytest.approx([0, 0.287682, 0.693147, 0.693147], abs=1e-6)
+    weights = [of(IDS[word]) for word in "abcd"]
+    assert weights == pytest.approx([0, 0.287682, 0.693147, 0.693147], abs=1e-6)
     assert of(IDS["a"]) == 0
     assert of(99) == pytest.approx(1.386294, abs=1e-6)
 
@@ -25,8 +25,8 @@ def test_idf_counts_texts_not_occurrences():
 
 def test_idf_of_yisi_is_never_0():
     of = idf_weight(count_documents(CORPUS), "idf-yisi")
-    found = [of(IDS["a"]), of(IDS["b"]), of(IDS["c"]), of(99)]
-    assert found == pytest.approx([1.0, 1.2223924, 1.5849625, 2.3219281], abs=1e-6)
+    weights = [of(IDS["a"]), of(IDS["b"]), of(IDS["c"]), of(99)]
+    assert weights == pytest.approx([1.0, 1.2223924, 1.5849625, 2.3219281], abs=1e-6)
 
 
 def test_word_mover_and_its_relaxation():
@@ -51,8 +51,8 @@ def test_word_and_sentence_mover_similarity():
     """
     assert scored(*MOVER)["score"] == pytest.approx(0.6953304, abs=1e-6)
     sentence, sentences = X.mean(0, keepdims=True), np.stack([Y[:2].mean(0), Y[2]])
-    found = scored(*MOVER, x=sentence, y=sentences, wx=(2,), wy=(2, 1))
-    assert found["score"] == pytest.approx(0.6520629, abs=1e-6)
+    parts = scored(*MOVER, x=sentence, y=sentences, wx=(2,), wy=(2, 1))
+    assert parts["score"] == pytest.approx(0.6520629, abs=1e-6)
     both = {
         "x": np.vstack([X, sentence]), "wx": (1, 1, 2), "y": np.vstack([Y, sentences]), "wy": (1, 1, 1, 2, 1),
     }  # fmt: skip

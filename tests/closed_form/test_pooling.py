@@ -18,10 +18,10 @@ def test_toy(kernel, value):
 
 def test_each_token_stops_at_its_own_time():
     """A token routed beside others that settle later gives the same vector as alone."""
-    other = torch.tensor([[1.0, 0.0], [-0.9, 0.1], [0.0, -1.0]], dtype=torch.float64)
-    together = routing(torch.stack([Z, other], dim=1), tolerance=1e-6)
+    second = torch.tensor([[1.0, 0.0], [-0.9, 0.1], [0.0, -1.0]], dtype=torch.float64)
+    together = routing(torch.stack([Z, second], dim=1), tolerance=1e-6)
     assert torch.allclose(together[0], routing(Z, tolerance=1e-6), atol=1e-12)
-    assert torch.allclose(together[1], routing(other, tolerance=1e-6), atol=1e-12)
+    assert torch.allclose(together[1], routing(second, tolerance=1e-6), atol=1e-12)
 
 
 def test_equal_layers_stay_as_they_are():

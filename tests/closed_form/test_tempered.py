@@ -33,8 +33,8 @@ TABLE = [
 ]
 
 
-def prf(found):
-    return found["precision"], found["recall"], found["f1"]
+def prf(parts):
+    return parts["precision"], parts["recall"], parts["f1"]
 
 
 @pytest.mark.parametrize("profile", ["", "@release"])
@@ -42,9 +42,9 @@ def prf(found):
 def test_values(name, temperature, raw, normalised, profile):
     change = f"transport.temperature={temperature}"
     assert prf(scored(name + profile, change, "readout=prf")) == pytest.approx(raw, abs=1e-9)
-    found = scored(name + profile, change)
-    assert prf(found) == pytest.approx(normalised, abs=1e-9)
-    assert found["score"] == found["precision" if profile else "f1"]
+    parts = scored(name + profile, change)
+    assert prf(parts) == pytest.approx(normalised, abs=1e-9)
+    assert parts["score"] == parts["precision" if profile else "f1"]
 
 
 def test_default_temperatures():
@@ -104,22 +104,22 @@ def test_printed_objective():
     assert scored("twmd@paper", change, "readout=objective")["precision"] == pytest.approx(
         1.0473472705, abs=1e-9
     )
-    found = scored("twmd@paper", change)
-    assert found["precision"] == found["score"] == pytest.approx(0.9564589934, abs=1e-9)
+    parts = scored("twmd@paper", change)
+    assert parts["precision"] == parts["score"] == pytest.approx(0.9564589934, abs=1e-9)
 
 
 def test_plan():
     spec, hypothesis, reference = pair("twmd", "transport.temperature=0.1")
     plan = spec.transport.solve(spec.ground.problem(hypothesis, reference))["precision"].coupling[0]
-    wanted = [[0.426840, 0.073014, 0.000146], [0.004862, 0.224910, 0.270228]]
-    assert torch.allclose(plan, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
+    expected = [[0.426840, 0.073014, 0.000146], [0.004862, 0.224910, 0.270228]]
+    assert torch.allclose(plan, torch.tensor(expected, dtype=torch.float64), atol=1e-6)
     assert plan.sum(1).tolist() == pytest.approx([0.5, 0.5], abs=1e-12)
 
 
 def test_exact_and_greedy_neighbours():
     assert scored("emd", "readout=1-cost")["score"] == pytest.approx(0.8933333333, abs=1e-9)
-    found = scored("bertscore")
-    assert (found["precision"], found["recall"]) == pytest.approx((0.98, 0.92), abs=1e-12)
+    parts = scored("bertscore")
+    assert (parts["precision"], parts["recall"]) == pytest.approx((0.98, 0.92), abs=1e-12)
 
 
 ROWS = [(X, [Y]), (X2, [Y2])]
@@ -134,8 +134,8 @@ def test_batch_centring(name, values):
 
 
 def test_batch_centring_with_one_mean_for_both_sides():
-    found = scored_window("twmd-b@release", "centre.sides=joint", rows=ROWS)[0].parts
-    assert prf(found) == pytest.approx((0.5989385861, 0.6075015781, 0.6031896932), abs=1e-9)
+    parts = scored_window("twmd-b@release", "centre.sides=joint", rows=ROWS)[0].parts
+    assert prf(parts) == pytest.approx((0.5989385861, 0.6075015781, 0.6031896932), abs=1e-9)
 
 
 def test_batch_centring_of_the_neighbours():
@@ -153,9 +153,9 @@ def test_centred_cosines():
     spec, hypothesis, reference = pair(
         "bertscore", x=X - np.array([0.6, 0.6]), y=Y - np.array([1.4 / 3, 1.6 / 3])
     )
-    wanted = [[0.980581, 0.380750, -0.980581], [-0.707107, 0.196116, 0.707107]]
+    expected = [[0.980581, 0.380750, -0.980581], [-0.707107, 0.196116, 0.707107]]
     similarity = spec.ground.problem(hypothesis, reference).similarity[0]
-    assert torch.allclose(similarity, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
+    assert torch.allclose(similarity, torch.tensor(expected, dtype=torch.float64), atol=1e-6)
 
 
 def test_a_batch_of_one_is_centred_by_its_own_texts():

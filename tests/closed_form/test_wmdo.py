@@ -27,19 +27,19 @@ def vectors(tmp_path_factory):
     }
 
 
-def distance(one, other, known):
+def distance(word, second, vectors_by_word):
     """Cosine distance; words without a vector have the zero vector, at 1 from all others and 0 from
     themselves.
     """
-    if one == other:
+    if word == second:
         return 0.0
-    if one not in known or other not in known:
+    if word not in vectors_by_word or second not in vectors_by_word:
         return 1.0
-    x, y = known[one].astype(float), known[other].astype(float)
+    x, y = vectors_by_word[word].astype(float), vectors_by_word[second].astype(float)
     return 1 - x @ y / np.linalg.norm(x) / np.linalg.norm(y)
 
 
-def flows(reference, hypothesis, types, known):
+def flows(reference, hypothesis, types, vectors_by_word):
     """Histograms over common bins: mass in the same bin stays, what is left is moved by a linear
     program.
     """
@@ -48,7 +48,9 @@ def flows(reference, hypothesis, types, known):
     )
     stays = counts.min(0)
     left, right = counts - stays
-    cost = np.array([[distance(one, other, known) for other in types] for one in types])
+    cost = np.array(
+        [[distance(word, second, vectors_by_word) for second in types] for word in types]
+    )
     size = len(types)
     rows = [np.eye(size)[i].repeat(size) for i in range(size)] + [
         np.tile(np.eye(size)[j], size) for j in range(size)
@@ -60,29 +62,29 @@ def flows(reference, hypothesis, types, known):
     return float((moved * cost).sum()), moved + np.diag(stays)
 
 
-def released(hypothesis, reference, known):
+def released(hypothesis, reference, vectors_by_word):
     """Cost, order and unknown share: one chunk to begin with, another for every match that is not
     at previous + 1.
     """
     types = sorted({*hypothesis, *reference})
-    cost, flow = flows(reference, hypothesis, types, known)
+    cost, flow = flows(reference, hypothesis, types, vectors_by_word)
     chunks, before = 1, -1
     for word in reference:
         sent = flow[types.index(word)]
         tied = [types[k] for k in np.flatnonzero(sent >= sent.max() - 1e-9)]
-        places = [k for k, other in enumerate(hypothesis) if other in tied]
+        places = [k for k, word in enumerate(hypothesis) if word in tied]
         here = min(places, key=lambda place: (abs(place - before), place))
         chunks += here != before + 1
         before = here
     order = min(chunks / len(reference), 1)
-    return cost, order, sum(word not in known for word in hypothesis) / len(hypothesis)
+    return cost, order, sum(word not in vectors_by_word for word in hypothesis) / len(hypothesis)
 
 
 def texts(random):
     """Two texts that share some words, in another order; each may have a word without a vector."""
     reference = [str(word) for word in random.choice(WORDS, random.integers(2, 8))]
-    kept = [word for word in reference if random.random() < 0.6]
-    hypothesis = [*kept, *(str(word) for word in random.choice(WORDS, random.integers(1, 4)))]
+    common = [word for word in reference if random.random() < 0.6]
+    hypothesis = [*common, *(str(word) for word in random.choice(WORDS, random.integers(1, 4)))]
     random.shuffle(hypothesis)
     if random.random() < 0.4:
         reference.insert(int(random.integers(len(reference) + 1)), UNKNOWN[0])
@@ -94,20 +96,20 @@ def texts(random):
 
 
 def test_the_release_is_what_the_authors_code_computes(vectors):
-    path, known = vectors
+    path, vectors_by_word = vectors
     random = np.random.default_rng(4)
     pairs = [texts(random) for _ in range(150)]
-    found = api.score(
-        [" ".join(one) for one, _ in pairs], [" ".join(other) for _, other in pairs], metric="wmdo@release",
+    result = api.score(
+        [" ".join(hypothesis) for hypothesis, _ in pairs], [" ".join(reference) for _, reference in pairs], metric="wmdo@release",
         model=str(path),
     )  # fmt: skip
     for k, pair in enumerate(pairs):
-        cost, order, unknown = released(*pair, known)
-        got = {name: float(values[k]) for name, values in found.parts.items()}
+        cost, order, unknown = released(*pair, vectors_by_word)
+        got = {name: float(values[k]) for name, values in result.parts.items()}
         assert got["cost"] == pytest.approx(cost, abs=1e-6), pair
         assert got["order"] == pytest.approx(order, abs=1e-6), pair
         assert got["unknown"] == pytest.approx(unknown, abs=1e-9), pair
-        assert found.segments[k] == pytest.approx(cost + DELTA * order + ALPHA * unknown, abs=1e-6)
+        assert result.segments[k] == pytest.approx(cost + DELTA * order + ALPHA * unknown, abs=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["wmdo", "wmdo@release"])
@@ -123,8 +125,8 @@ def test_a_word_without_a_vector_is_itself(vectors, metric):
     ]
     scores = api.score([text, *others], [text] * 5, metric=metric, model=str(path)).parts["cost"]
     assert scores[0] == pytest.approx(0, abs=1e-7)
-    whole = api.score([text, *others], [text] * 5, metric=metric, model=str(path)).segments
-    assert whole[0] < min(whole[1:])
+    scores = api.score([text, *others], [text] * 5, metric=metric, model=str(path)).segments
+    assert scores[0] < min(scores[1:])
     assert api.score(["Nowhere"], ["nowhere"], metric=metric, model=str(path)).parts["cost"][
         0
     ] == pytest.approx(0)
@@ -132,8 +134,8 @@ def test_a_word_without_a_vector_is_itself(vectors, metric):
 
 def test_different_words_without_a_vector_are_at_1_from_each_other(vectors):
     path, _ = vectors
-    found = api.score(["nowhere", "nowhere"], ["nobody", "wordb"], metric="wmdo", model=str(path))
-    assert found.parts["cost"] == pytest.approx([1, 1])
+    result = api.score(["nowhere", "nowhere"], ["nobody", "wordb"], metric="wmdo", model=str(path))
+    assert result.parts["cost"] == pytest.approx([1, 1])
 
 
 @pytest.mark.parametrize(

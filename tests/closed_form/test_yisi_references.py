@@ -10,18 +10,15 @@ from monge.metrics.presets import resolve
 from monge.metrics.rules import check
 
 
-def one_sided(mine, theirs, n):
+def one_sided(x, y, n):
     """The mean over n-grams of one side of the best place-by-place similarity; uniform token
     weights.
     """
-    n = min(n, len(mine), len(theirs))
-    similarity = np.maximum(mine @ theirs.T, 0)
+    n = min(n, len(x), len(y))
+    similarity = np.maximum(x @ y.T, 0)
     best = [
-        max(
-            np.mean([similarity[i + k, j + k] for k in range(n)])
-            for j in range(len(theirs) - n + 1)
-        )
-        for i in range(len(mine) - n + 1)
+        max(np.mean([similarity[i + k, j + k] for k in range(n)]) for j in range(len(y) - n + 1))
+        for i in range(len(x) - n + 1)
     ]
     return float(np.mean(best))
 
@@ -50,19 +47,19 @@ def test_f_is_made_of_the_best_precision_and_the_best_recall(seed):
     assert score.parts["recall"] == pytest.approx(recall, abs=1e-6)
     assert score.parts["score"] == pytest.approx(value, abs=1e-6)
     assert score.parts["f"] == score.parts["score"]
-    single = max(authors(hypothesis, [reference])[2] for reference in references)
-    assert value > single + 1e-3  # what was given out before
+    best_alone = max(authors(hypothesis, [reference])[2] for reference in references)
+    assert value > best_alone + 1e-3  # what was given out before
 
 
 def test_one_reference_is_as_before():
     random = np.random.default_rng(9)
     rows = [(unit(random, 6), [unit(random, 7)]), (unit(random, 2), [unit(random, 5)])]
-    sides, whole = (
+    sides, by_best = (
         scored_window("yisi-1@release", "weights=uniform", f"references={rule}", rows=rows)
         for rule in ("max-sides", "max")
     )
-    for one, other in zip(sides, whole, strict=True):
-        assert one.parts == other.parts
+    for side_scores, best_scores in zip(sides, by_best, strict=True):
+        assert side_scores.parts == best_scores.parts
 
 
 def test_sides_need_precision_and_recall():
@@ -89,11 +86,11 @@ def test_what_is_learned_is_what_is_scored(tiny_bert):
         LiveEncoding(metric.reader.encoder, metric.request),
     )
     learned = measure(window, metric, {"": CorpusStats(metric.reader.key)}).parts["score"]
-    given = monge.score(
+    scored_now = monge.score(
         ["the cat sat on"],
         [references],
         metric="yisi-1@release[weights=uniform]",
         model=str(tiny_bert),
     ).segments
     assert isinstance(learned, torch.Tensor)
-    assert float(learned[0]) == pytest.approx(given[0], abs=1e-6)
+    assert float(learned[0]) == pytest.approx(scored_now[0], abs=1e-6)

@@ -71,7 +71,7 @@ def text(vectors, weights, metric, special=(), mean=None):
         vectors,
         metric,
         weigh,
-        lambda one: select(one, metric.spec.units, frozenset()),
+        lambda text_tokens: select(text_tokens, metric.spec.units, frozenset()),
     )
     mean = None if mean is None else torch.as_tensor(np.asarray(mean))
     return CentredText(raw, mean)
@@ -103,17 +103,19 @@ def scored_window(name, *changes, rows):
         segments.append(Segment(str(index), names[0], tuple(names[1:])))
 
     def read(texts, reader, pieces=None):
-        found = {}
-        for one in texts:
-            vectors = torch.as_tensor(np.asarray(arrays[one]), dtype=torch.float64)
-            found[one] = tokens(len(vectors), label=one), {metric.request: vectors}
-        return found
+        by_text = {}
+        for text in texts:
+            vectors = torch.as_tensor(np.asarray(arrays[text]), dtype=torch.float64)
+            by_text[text] = tokens(len(vectors), label=text), {metric.request: vectors}
+        return by_text
 
-    found = measure(Window(segments, SimpleNamespace(read=read)), metric, {"": CorpusStats("toy")})
+    measured = measure(
+        Window(segments, SimpleNamespace(read=read)), metric, {"": CorpusStats("toy")}
+    )
     return [
         SimpleNamespace(
-            parts={name: float(values[k]) for name, values in found.parts.items()},
-            winner=int(found.winners[k]),
+            parts={name: float(values[k]) for name, values in measured.parts.items()},
+            winner=int(measured.winners[k]),
         )
         for k in range(len(rows))
     ]

@@ -43,8 +43,10 @@ def test_a_page_prints_what_it_shows(page):
     assert not faults, "run: python tools/run_tutorials.py --write\n\n" + "\n\n".join(faults)
 
 
-def test_there_are_five_tutorials_and_each_has_commands():
-    assert len(run_tutorials.PAGES) == 6
+def test_every_tutorial_and_the_first_page_have_commands():
+    assert [page.name for page in run_tutorials.PAGES[:1]] == ["index.md"] and run_tutorials.PAGES[
+        1:
+    ]
     for page in run_tutorials.PAGES:
         commands = re.findall(r"^(?:\$ monge|>>> )", page.read_text("utf-8"), re.MULTILINE)
         assert len(commands) >= 4, page.name

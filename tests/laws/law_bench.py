@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from hashlib import sha256
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -21,16 +22,19 @@ from monge.encoders.protocol import Encoder
 from monge.metrics.blend import BLENDS
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.presets import PRESETS
-from monge.scoring import clouds, encoding
+from monge.scoring import clouds, encoding, measure, points
 from monge.scoring.blend import BlendMetric
 from monge.scoring.fit import fit
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora, Scorer
 from monge.scoring.transport import TransportMetric, bind_metric
+from monge.transport.barycentre import barycentre
 from monge.types import CorpusStats, Result, Segment, Tokens
 
 EVERY = (*PRESETS, *BLENDS, *LEXICAL)
+SCORED: set[str] = set()
+"""The metrics that benches have scored in this process."""
 
 
 class Remembering:
@@ -60,29 +64,60 @@ class Remembering:
         return self._encoder.tokenise(texts, prefix=prefix)
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        every = range(self._encoder.depth + 1)
-        for one in ids:
-            if tuple(one) not in self._hidden:
-                self._hidden[tuple(one)] = self._encoder.hidden([one], every)
-        return [torch.cat([self._hidden[tuple(one)][layer] for one in ids]) for layer in layers]
+        all_layers = range(self._encoder.depth + 1)
+        for pieces in ids:
+            if tuple(pieces) not in self._hidden:
+                self._hidden[tuple(pieces)] = self._encoder.hidden([pieces], all_layers)
+        return [
+            torch.cat([self._hidden[tuple(pieces)][layer] for pieces in ids]) for layer in layers
+        ]
 
 
 @contextmanager
 def arranged(
-    batch_pieces: int | None, pair_numbers: int | None, threads: int | None
+    batch_pieces: int | None = None,
+    pair_numbers: int | None = None,
+    threads: int | None = None,
+    step: int | None = None,
 ) -> Iterator[None]:
-    """Other sizes of encoder batches and of batches of pairs, another number of threads."""
+    """Other sizes of encoder batches and of batches of pairs, another number of threads.
+
+    `step` is the number of which the padded length of a text is a multiple.
+    """
     before = torch.get_num_threads()
     with pytest.MonkeyPatch.context() as patch:
         if batch_pieces is not None:
             patch.setattr(encoding, "Vectors", partial(Vectors, batch_pieces=batch_pieces))
         if pair_numbers is not None:
             patch.setattr(clouds, "PAIR_NUMBERS", pair_numbers)
+        if step is not None:
+            patch.setattr(clouds.round_up, "__defaults__", (step,))
+            patch.setattr(measure, "STEP", step)
         try:
             torch.set_num_threads(threads or before)
             yield
         finally:
             torch.set_num_threads(before)
+
+
+class RememberedBarycentres:
+    """Barycentres of layers, computed once per exact input and number of threads.
+
+    They are most of the time that a run of all metrics takes, and a pure function of their input.
+    """
+
+    def __init__(self) -> None:
+        self._points: dict[tuple[object, ...], Tensor] = {}
+
+    def __call__(self, *clouds: Tensor, start: str) -> Tensor:
+        digest = sha256()
+        for cloud in clouds:
+            digest.update(str((cloud.shape, cloud.dtype)).encode())
+            digest.update(cloud.numpy().tobytes())
+        key = (digest.digest(), start, torch.get_num_threads())
+        if key not in self._points:
+            self._points[key] = barycentre(*clouds, start=start)
+        return self._points[key].clone()
 
 
 class Bench:
@@ -92,6 +127,7 @@ class Bench:
         self.encoder, self.remembering, self.names = encoder, Remembering(encoder), tuple(names)
         self._stats: dict[tuple[object, ...], CorpusStats] = {}
         self._runs: dict[tuple[object, ...], dict[str, Result]] = {}
+        self._barycentres = RememberedBarycentres()
 
     def metrics(self, changes: Sequence[str] = (), *, raw: bool = False) -> list[Scorer]:
         """The metrics with changes; those of words have none of the axes, so changes leave them
@@ -116,8 +152,8 @@ class Bench:
             return BlendMetric(
                 name,
                 {
-                    one: bind_metric(f"{name}.{one}", each, encoder)
-                    for one, each in spec.members.items()
+                    member: bind_metric(f"{name}.{member}", member_spec, encoder)
+                    for member, member_spec in spec.members.items()
                 },
             )
         return bind_metric(name, PRESETS[name].spec.changed(changes), encoder)
@@ -129,12 +165,16 @@ class Bench:
         """
         if (changes, swapped) not in self._stats:
             texts = (OWN_CORPUS, CORPUS) if swapped else (CORPUS, OWN_CORPUS)
-            metrics = [one for one in self.metrics(changes) if two_sided(one) or not swapped]
-            each = [fit_of(one, *texts) for one in metrics if one.fits]
-            counts = {side: found for one in each for side, found in one.counts.items()}
-            sums = {space: sides for one in each for space, sides in one.sums.items()}
-            ranges = {key: found for one in each for key, found in one.ranges.items()}
-            reader = next((one.reader for one in each), "")
+            metrics = [
+                metric for metric in self.metrics(changes) if two_sided(metric) or not swapped
+            ]
+            fitted = [fit_of(metric, *texts) for metric in metrics if metric.fits]
+            counts = {side: counted for stats in fitted for side, counted in stats.counts.items()}
+            sums = {space: sides for stats in fitted for space, sides in stats.sums.items()}
+            ranges = {
+                key: pair_range for stats in fitted for key, pair_range in stats.ranges.items()
+            }
+            reader = next((stats.reader for stats in fitted), "")
             self._stats[changes, swapped] = CorpusStats(reader, counts, sums, ranges)
         return self._stats[changes, swapped]
 
@@ -153,7 +193,9 @@ class Bench:
                             corpora=Corpora(self.stats()),
                             store=store,
                         )
-                        self._runs[(*key, again)] = {one.metric: one for one in run.results()}
+                        self._runs[(*key, again)] = {
+                            result.metric: result for result in run.results()
+                        }
             self._runs[key] = {}
         return self._runs[(*key, 0)], self._runs[(*key, 1)]
 
@@ -166,6 +208,7 @@ class Bench:
         batch_pieces: int | None = None,
         pair_numbers: int | None = None,
         threads: int | None = None,
+        step: int | None = None,
         swapped: bool = False,
         raw: bool = False,
         again: int = 0,
@@ -178,6 +221,7 @@ class Bench:
             batch_pieces,
             pair_numbers,
             threads,
+            step,
             swapped,
             raw,
             again,
@@ -187,25 +231,33 @@ class Bench:
                 len(segments) == 1
             )  # no corpus for a metric that takes all segments of a system together
             metrics = [
-                one
-                for one in self.metrics(changes, raw=raw)
-                if not alone or all(member.block for member in one.members.values())
+                metric
+                for metric in self.metrics(changes, raw=raw)
+                if not alone or all(member.block for member in metric.members.values())
             ]
             groups = [(metrics, False)]
             if swapped:
                 groups = [
-                    ([one for one in metrics if not two_sided(one)], False),
-                    ([one for one in metrics if two_sided(one)], True),
+                    ([metric for metric in metrics if not two_sided(metric)], False),
+                    ([metric for metric in metrics if two_sided(metric)], True),
                 ]
-            found: list[Result] = []
+            results: list[Result] = []
             for members, exchanged in groups:
                 if members:
                     stats = self.stats(changes, swapped=exchanged)
-                    with arranged(batch_pieces, pair_numbers, threads):
-                        found += ScoringRun(
+                    with (
+                        arranged(batch_pieces, pair_numbers, threads, step),
+                        pytest.MonkeyPatch.context() as patch,
+                    ):
+                        if not again:
+                            patch.setattr(points, "barycentre", self._barycentres)
+                        results += ScoringRun(
                             members, segments, corpora=Corpora(stats), window=window
                         ).results()
-            self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
+            SCORED.update(result.metric for result in results)
+            self._runs[key] = {
+                f"{result.metric}\t{result.system}".strip(): result for result in results
+            }
         return self._runs[key]
 
 
@@ -241,14 +293,15 @@ def scale(result: Result) -> float:
     return max(1.0, float(np.abs(result.segments).max()))
 
 
-def deviation(one: Result, other: Result, order: Sequence[int] | None = None) -> float:
+def deviation(result: Result, other: Result, order: Sequence[int] | None = None) -> float:
     """The largest difference of scores and parts; `order` are the places in `other` of the segments
-    of `one`.
+    of `result`.
     """
     places = list(range(other.n)) if order is None else list(order)
-    assert one.n == len(places)
+    assert result.n == len(places)
     gaps = [
-        np.abs(values - numbers(other)[name][places]).max() for name, values in numbers(one).items()
+        np.abs(values - numbers(other)[name][places]).max()
+        for name, values in numbers(result).items()
     ]
     assert np.isfinite(gaps).all()
     return float(max(gaps)) / scale(other)

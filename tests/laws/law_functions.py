@@ -7,20 +7,21 @@ be broken.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from law_bench import Bench, deviation, fit_of, numbers, scale
-from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, TEXTS, A, B, R
+from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, SHORT_SAMPLE, TEXTS, A, B, R
 
 from monge.encoders.protocol import Encoder
 from monge.errors import DataError
+from monge.metrics.axes import CorpusCentre
 from monge.metrics.blend import BLENDS
 from monge.metrics.lexical import LEXICAL
 from monge.metrics.presets import PRESETS
 from monge.scoring.run import ScoringRun
-from monge.scoring.scorer import Corpora
+from monge.scoring.scorer import Corpora, Scorer
 from monge.types import Result, Segment
 
 TOLERANCE = {"fp32": 1e-5, "bf16": 2e-3, "int8": 1e-5}
@@ -71,10 +72,11 @@ def batch(bench: Bench, name: str) -> float:
 
 @law
 def padding(bench: Bench, name: str) -> float:
-    """Pairs alone in their batch, without any padding; all pairs padded to the longest."""
+    """Every pair alone and without padding; all pairs in one batch, padded to the longest text."""
+    usually = bench.run(SHORT_SAMPLE)[name]
     gaps = [
-        deviation(bench.run(SAMPLE, pair_numbers=size)[name], bench.run(SAMPLE)[name])
-        for size in (1, 1 << 40)
+        deviation(bench.run(SHORT_SAMPLE, **arrangement)[name], usually)
+        for arrangement in (UNPADDED, one_batch(bench))
     ]
     return within(max(gaps), tolerance(bench), "batch of pairs")
 
@@ -84,19 +86,31 @@ def negative_padding(bench: Bench, name: str) -> float:
     """The same where similarities are negative, so that a padded 0 would be the nearest."""
     changes = ("centre=sentence",)
     alone, together = (
-        bench.run(SAMPLE, changes=changes, pair_numbers=size)[name] for size in (1, 1 << 40)
+        bench.run(SHORT_SAMPLE, changes=changes, **arrangement)[name]
+        for arrangement in (UNPADDED, one_batch(bench))
     )
     return within(deviation(alone, together), tolerance(bench), "batch of pairs under centring")
+
+
+UNPADDED = {"pair_numbers": 1, "step": 1}
+"""Every pair in a batch of its own, with as many places as it has units."""
+
+
+def one_batch(bench: Bench) -> dict[str, int]:
+    """All pairs in one batch, with as many places as the longest text of the sample has pieces."""
+    texts = [text for row in SHORT_SAMPLE for text in (row.hypothesis, *row.references)]
+    longest = max(len(tokens.ids) for tokens in bench.encoder.tokenise(texts))
+    return {"pair_numbers": 1 << 40, "step": longest}
 
 
 @law
 def window(bench: Bench, name: str) -> float:
     """Windows of one segment, of a few, of all."""
-    every = [bench.run(SAMPLE, raw=True, window=size)[name] for size in (1, 7)]
+    windowed = [bench.run(SAMPLE, raw=True, window=size)[name] for size in (1, 7)]
     usually = usual(bench, name)
-    gaps = [deviation(one, usually) for one in every]
+    gaps = [deviation(result, usually) for result in windowed]
     gaps += [
-        abs(one.score - usually.score) / scale(usually) for one in every
+        abs(result.score - usually.score) / scale(usually) for result in windowed
     ]  # of a corpus score too
     return within(max(gaps), tolerance(bench), "window")
 
@@ -120,9 +134,9 @@ def neighbours(bench: Bench, name: str) -> float:
     """Every segment alone."""
     gaps = []
     for place, segment in enumerate(SAMPLE):
-        found = bench.run((segment,), raw=True)
-        assert name in found, "it cannot be scored alone"
-        gaps.append(deviation(found[name], usual(bench, name), [place]))
+        alone = bench.run((segment,), raw=True)
+        assert name in alone, "it cannot be scored alone"
+        gaps.append(deviation(alone[name], usual(bench, name), [place]))
     return within(max(gaps), tolerance(bench), "neighbours")
 
 
@@ -130,9 +144,9 @@ def neighbours(bench: Bench, name: str) -> float:
 def systems(bench: Bench, name: str) -> float:
     """Another system in the run."""
     rows = tuple(
-        one
+        row
         for i, segment in enumerate(SAMPLE)
-        for one in (replace(segment, system="a"), replace(segment, system="b", hypothesis=B[i]))
+        for row in (replace(segment, system="a"), replace(segment, system="b", hypothesis=B[i]))
     )
     both = bench.run(rows, raw=True)
     return within(
@@ -143,15 +157,15 @@ def systems(bench: Bench, name: str) -> float:
 @law
 def threads(bench: Bench, name: str) -> float:
     """One thread, two threads."""
-    one, two = (bench.run(SAMPLE, raw=True, threads=count)[name] for count in (1, 2))
-    return within(deviation(one, two), tolerance(bench), "threads")
+    single, double = (bench.run(SAMPLE, raw=True, threads=count)[name] for count in (1, 2))
+    return within(deviation(single, double), tolerance(bench), "threads")
 
 
 @law
 def duplicates(bench: Bench, name: str) -> float:
     """The same segment twice in a run of 48: equal, to the bit."""
-    found = bench.run((*SAMPLE, *SAMPLE[::-1]), raw=True)[name]
-    for part, values in numbers(found).items():
+    doubled = bench.run((*SAMPLE, *SAMPLE[::-1]), raw=True)[name]
+    for part, values in numbers(doubled).items():
         ours, theirs = values[: len(SAMPLE)], values[len(SAMPLE) :][::-1]
         assert (ours == theirs).all(), (
             f"{part} of duplicates differs by {np.abs(ours - theirs).max():.1e}"
@@ -174,10 +188,10 @@ def remembered(bench: Bench, name: str) -> float:
     """With a store: scores of a run that fills it are the usual ones, those that are found there
     equal to the bit.
     """
-    filled, found = (each[name] for each in bench.remembered(SAMPLE))
-    for part, values in numbers(found).items():
+    filled, reread = (run[name] for run in bench.remembered(SAMPLE))
+    for part, values in numbers(reread).items():
         assert (values == numbers(filled)[part]).all(), f"{part} differs when it is remembered"
-    assert (found.signature, found.score, found.flags, found.run) == (
+    assert (reread.signature, reread.score, reread.flags, reread.run) == (
         filled.signature, filled.score, filled.flags, filled.run
     )  # fmt: skip
     return within(deviation(filled, usual(bench, name)), tolerance(bench), "with a store")
@@ -187,14 +201,17 @@ def remembered(bench: Bench, name: str) -> float:
 def merged_statistics(bench: Bench, name: str) -> float:
     """fit(A) + fit(B) is fit(A followed by B): the digests to the bit, the scores closely."""
     metric = bench.metric(name)
-    if not metric.fits:
-        return 0.0
-    halves = [fit_of(metric, one, two) for one, two in ((R, A), (R2, B))]
+    halves = [
+        fit_of(metric, references, hypotheses) for references, hypotheses in ((R, A), (R2, B))
+    ]
     stats = halves[0] + halves[1], fit_of(metric, CORPUS, (*A, *B))
     added, at_once = (
-        ScoringRun([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats
+        ScoringRun([metric], SAMPLE, corpora=Corpora(merged)).results()[0] for merged in stats
     )
     assert added.signature == at_once.signature
+    part = ScoringRun([metric], SAMPLE, corpora=Corpora(halves[0])).results()[0]
+    assert part.signature != added.signature, "the statistics of a half are those of the whole"
+    assert deviation(part, at_once) > 0, "no score depends on the statistics"
     return within(deviation(added, at_once), tolerance(bench), "merged statistics")
 
 
@@ -205,18 +222,20 @@ def merged_statistics(bench: Bench, name: str) -> float:
 @law
 def identity(bench: Bench, name: str) -> float:
     """Nothing scores better against a text than the text itself, which gets the declared best."""
-    found = bench.run(ALL_PAIRS)[name]
+    result = bench.run(ALL_PAIRS)[name]
     limits = bench.metric(name).bounds
-    square = found.segments.reshape(len(TEXTS), len(TEXTS)) * (1 if limits.higher_is_better else -1)
+    square = result.segments.reshape(len(TEXTS), len(TEXTS)) * (
+        1 if limits.higher_is_better else -1
+    )
     own = np.diag(square)
     within(
         float(max((square - own[:, None]).max(), (square - own[None, :]).max())),
-        1e-9 * scale(found),
+        1e-9 * scale(result),
         "better",
     )
     best = limits.best if limits.higher_is_better else -limits.best
     return within(
-        float(np.abs(own - best).max()) / scale(found),
+        float(np.abs(own - best).max()) / scale(result),
         1e-6,
         "a text and itself: away from the best",
     )
@@ -228,7 +247,7 @@ def symmetry(bench: Bench, name: str) -> float:
     rest stays.
     """
     there = bench.run(SAMPLE)[name]
-    exchanged = tuple(Segment(one.id, one.references[0], (one.hypothesis,)) for one in SAMPLE)
+    exchanged = tuple(Segment(row.id, row.references[0], (row.hypothesis,)) for row in SAMPLE)
     back = bench.run(exchanged, swapped=True)[name]
     mirror = {"precision": "recall", "recall": "precision"}
     gaps = [
@@ -245,12 +264,14 @@ def range_(bench: Bench, name: str) -> float:
     """Finite, and inside the documented range."""
     limits = bench.metric(name).bounds
     over = 0.0
-    for found in (usual(bench, name), bench.run(ALL_PAIRS)[name]):
-        assert all(np.isfinite(values).all() for values in numbers(found).values())
+    for result in (usual(bench, name), bench.run(ALL_PAIRS)[name]):
+        assert all(np.isfinite(values).all() for values in numbers(result).values())
         low, high = (
             (limits.low, limits.high) if name in BLENDS else limits.shown
         )  # fitted ranges are of other pairs
-        over = max(over, float((low - found.segments).max()), float((found.segments - high).max()))
+        over = max(
+            over, float((low - result.segments).max()), float((result.segments - high).max())
+        )
     return within(over, 1e-9, "out of range")
 
 
@@ -272,22 +293,22 @@ def empty(bench: Bench, name: str) -> float:
         ("mixed", " ", "\u200b")
     ]
     rows = tuple(Segment(key, h, (r,)) for key, h, r in blanks)
-    found = bench.run((*SAMPLE, *rows), raw=True)[name]
-    mine = found.segments[len(SAMPLE) :]
+    result = bench.run((*SAMPLE, *rows), raw=True)[name]
+    blank_scores = result.segments[len(SAMPLE) :]
     flags = [
         tuple(
             f"empty-{side}" for side, text in (("hypothesis", h), ("reference", r)) if text != R[0]
         )
         for _, h, r in blanks
     ]
-    assert list(found.flags[len(SAMPLE) :]) == flags
+    assert list(result.flags[len(SAMPLE) :]) == flags
     assert (
-        found.run["flagged"]["empty-hypothesis"]
-        == found.run["flagged"]["empty-reference"]
+        result.run["flagged"]["empty-hypothesis"]
+        == result.run["flagged"]["empty-reference"]
         == 2 * len(BLANK) + 1
     )
-    assert all(np.isfinite(values).all() for values in numbers(found).values())
-    for score, flag in zip(mine, flags, strict=True):
+    assert all(np.isfinite(values).all() for values in numbers(result).values())
+    for score, flag in zip(blank_scores, flags, strict=True):
         if len(flag) == 2:
             assert score == limits.best
         elif limits.worst is not None:
@@ -297,7 +318,13 @@ def empty(bench: Bench, name: str) -> float:
     if limits.worst is None:
         for side in ("empty-hypothesis", "empty-reference"):
             assert (
-                len({score for score, flag in zip(mine, flags, strict=True) if flag == (side,)})
+                len(
+                    {
+                        score
+                        for score, flag in zip(blank_scores, flags, strict=True)
+                        if flag == (side,)
+                    }
+                )
                 == 1
             )
     if "neighbours" in lacking(name):
@@ -305,7 +332,7 @@ def empty(bench: Bench, name: str) -> float:
     before = usual(bench, name)
     gap = max(
         float(np.abs(values[: len(SAMPLE)] - numbers(before)[part]).max())
-        for part, values in numbers(found).items()
+        for part, values in numbers(result).items()
     )
     return within(gap / scale(before), tolerance(bench), "the others beside blank texts")
 
@@ -314,9 +341,9 @@ def empty(bench: Bench, name: str) -> float:
 def all_empty(bench: Bench, name: str) -> float:
     """A run of nothing but blank texts, alone or in both roles, has the same parts as any other."""
     limits = bench.metric(name).bounds
-    found = bench.run((Segment("1", "", (" ",)), Segment("2", "\u00a0", ("",))))[name]
-    assert (found.segments == limits.best).all()
-    assert set(found.parts) == set(usual(bench, name).parts)
+    result = bench.run((Segment("1", "", (" ",)), Segment("2", "\u00a0", ("",))))[name]
+    assert (result.segments == limits.best).all()
+    assert set(result.parts) == set(usual(bench, name).parts)
     return 0.0
 
 
@@ -336,20 +363,20 @@ def filtered(bench: Bench, name: str) -> float:
         Segment("2", R[0], ("of the and",)),
         Segment("3", "the of", ("...",)),
     )
-    found = bench.run(rows, changes=changes)[name]
-    assert [set(one) for one in found.flags] == [
+    result = bench.run(rows, changes=changes)[name]
+    assert [set(flags) for flags in result.flags] == [
         {"all-filtered-hypothesis"},
         {"all-filtered-reference"},
         {"all-filtered-hypothesis", "all-filtered-reference"},
     ]
-    assert found.run["flagged"] == {"all-filtered-hypothesis": 2, "all-filtered-reference": 2}
-    assert all(np.isfinite(values).all() for values in numbers(found).values())
+    assert result.run["flagged"] == {"all-filtered-hypothesis": 2, "all-filtered-reference": 2}
+    assert all(np.isfinite(values).all() for values in numbers(result).values())
     plain = bench.run(
         rows, changes=("units.punctuation=keep", "units.stopwords=none", "units.subwords=first")
     )[name]
     if "neighbours" in lacking(name) or name.endswith("-b"):  # the mean is of other units
         return 0.0
-    gap = float(abs(found.segments[2] - plain.segments[2])) / scale(
+    gap = float(abs(result.segments[2] - plain.segments[2])) / scale(
         plain
     )  # both of its texts fell back
     return within(gap, TOLERANCE["fp32"], "fallen back")
@@ -357,24 +384,37 @@ def filtered(bench: Bench, name: str) -> float:
 
 @law
 def weightless(bench: Bench, name: str) -> float:
-    """A text of words that every text has weighs nothing by idf: it falls back to uniform weights
-    and says so.
+    """A text of words that every text has weighs nothing by idf: it is flagged, and its words count
+    the same, as under uniform weights.
     """
-    metric = bench.metric(name)
-    texts = ["the dog", "the bridge", "the filter"]
-    stats = fit_of(metric, texts, texts) if metric.fits else None
-    rows = (Segment("1", "the", ("the dog",)), Segment("2", "the bridge", ("the",)))
-    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
-    assert all(np.isfinite(values).all() for values in numbers(found).values())
-    expected = (
-        [("no-mass-hypothesis",), ("no-mass-reference",)]
-        if metric.spec.weights.name == "idf"
-        else [(), ()]
+    texts = ["river bridge dog", "river bridge cat", "river bridge filter"]
+    rows = (
+        Segment("1", "river bridge", ("river dog",)),
+        Segment("2", "river dog", ("bridge river",)),
+        Segment("3", "bridge river", ("river",)),
     )
-    assert [
-        tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags
-    ] == expected
-    return 0.0
+    by_idf = () if PRESETS[name].spec.weights.name == "idf" else ("weights=idf",)
+    weighted, uniform = (
+        score_fitted(bench.metric(name, (*changes, "units.specials=drop")), rows, texts)
+        for changes in (by_idf, ("weights=uniform",))
+    )
+    assert [[str(flag) for flag in flags] for flags in weighted.flags] == [
+        ["no-mass-hypothesis"],
+        ["no-mass-reference"],
+        ["no-mass-hypothesis", "no-mass-reference"],
+    ]
+    assert uniform.flags == ((), (), ())
+    assert all(np.isfinite(values).all() for values in numbers(weighted).values())
+    gaps = [
+        abs(values[2] - numbers(uniform)[part][2]) for part, values in numbers(weighted).items()
+    ]
+    return within(float(max(gaps)) / scale(uniform), TOLERANCE["fp32"], "away from uniform weights")
+
+
+def score_fitted(metric: Scorer, rows: Sequence[Segment], texts: Sequence[str]) -> Result:
+    """Score segments with the statistics, if the metric needs any, of some texts on both sides."""
+    stats = fit_of(metric, texts, texts) if metric.fits else None
+    return ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
 
 
 @law
@@ -387,12 +427,14 @@ def references(bench: Bench, name: str) -> float:
         for texts in (R, R2)
     ]
     both = tuple(Segment(str(i), SAMPLE[i].hypothesis, (R[i], R2[i])) for i in rows)
-    tables = {part: np.stack([numbers(one)[part] for one in single]) for part in numbers(single[0])}
+    tables = {
+        part: np.stack([numbers(result)[part] for result in single]) for part in numbers(single[0])
+    }
     score = tables["score"] if higher else -tables["score"]
     winner = score.argmax(0)
     gap = 0.0
     for rule in ("max", "mean", "first", "max-each"):
-        found = bench.run(both, changes=(f"references={rule}",))[name]
+        result = bench.run(both, changes=(f"references={rule}",))[name]
         for part, table in tables.items():
             expected = {
                 "max": np.take_along_axis(table, winner[None], 0)[0],
@@ -400,11 +442,11 @@ def references(bench: Bench, name: str) -> float:
                 "first": table[0],
                 "max-each": table.max(0) if higher else table.min(0),
             }[rule]
-            gap = max(gap, float(np.abs(numbers(found)[part] - expected).max()) / scale(found))
+            gap = max(gap, float(np.abs(numbers(result)[part] - expected).max()) / scale(result))
         places = {"mean": np.full(len(winner), -1), "first": np.zeros(len(winner))}.get(
             rule, winner
         )
-        assert (found.references == places).all()
+        assert (result.references == places).all()
     return within(gap, tolerance(bench), "several references")
 
 
@@ -421,8 +463,18 @@ members' business.
 
 
 def laws_of(name: str) -> tuple[str, ...]:
-    """The laws that a metric of its kind is held to."""
-    return OF_WORDS if name in LEXICAL else OF_BLENDS if name in BLENDS else tuple(LAWS)
+    """The laws that a metric of its kind is held to; statistics are merged where it has some."""
+    if name in LEXICAL:
+        return OF_WORDS
+    if name in BLENDS:
+        return OF_BLENDS
+    return tuple(law for law in LAWS if law != "merged-statistics" or has_statistics(name))
+
+
+def has_statistics(name: str) -> bool:
+    """Whether the row of a metric asks for statistics of a corpus: idf, or a mean vector."""
+    spec = PRESETS[name].spec
+    return spec.weights.name.startswith("idf") or isinstance(spec.centre, CorpusCentre)
 
 
 LIGHT = ("batch", "padding", "empty", "all-empty", "range")
@@ -458,7 +510,7 @@ def lacking(name: str) -> Mapping[str, str]:
         return {}
     if name in LEXICAL:
         return LEXICAL[name].lacks
-    found = dict(PRESETS[name].lacks)
+    lacks = dict(PRESETS[name].lacks)
     if not PRESETS[name].symmetric:
-        found["symmetry"] = "declared asymmetric"
-    return found
+        lacks["symmetry"] = "declared asymmetric"
+    return lacks

@@ -32,6 +32,8 @@ PAIRS = [((A if i % 2 else B)[i], R[i]) for i in range(12)] + ODD
 SAMPLE = tuple(
     Segment(str(i + 1), hypothesis, (reference,)) for i, (hypothesis, reference) in enumerate(PAIRS)
 )
+SHORT_SAMPLE = tuple(segment for segment in SAMPLE if segment.hypothesis != LONG)
+"""The sample without its long text, for laws that pad all texts to the longest."""
 CORPUS, OWN_CORPUS = (*R, *R2), (*A, *B)
 
 # compared all with all; repetition is where the printed objectives of TWMD go wrong

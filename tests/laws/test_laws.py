@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 from law_bench import EVERY, Bench
-from law_functions import LAWS, check_metric, lacking, laws_of
+from law_functions import LAWS, UNPADDED, check_metric, lacking, laws_of, one_batch
+from law_samples import SHORT_SAMPLE
 
 from monge.errors import DataError
 from monge.metrics.presets import PRESETS
+from monge.scoring import measure
 
 
 def breaks(bench, name, law):
@@ -21,9 +23,9 @@ def breaks(bench, name, law):
 
 
 @pytest.mark.parametrize(("name", "law"), [(name, law) for name in EVERY for law in laws_of(name)])
-def test_metric_keeps_the_law_or_says_that_it_does_not(bench, tiny_benches, figures, name, law):
+def test_metric_keeps_the_law_or_says_that_it_does_not(bench, lacking_benches, figures, name, law):
     if law in lacking(name):
-        real = any(breaks(each, name, law) for each in (bench, *tiny_benches.values()))
+        real = any(breaks(tried, name, law) for tried in (bench, *lacking_benches))
         assert real, (
             f"{name} keeps the law {law!r} on every encoder, yet its row declares that it does not"
         )
@@ -33,6 +35,34 @@ def test_metric_keeps_the_law_or_says_that_it_does_not(bench, tiny_benches, figu
 
 def test_rows_declare_only_laws_that_exist():
     assert all(set(lacking(name)) <= set(laws_of(name)) for name in EVERY)
+
+
+def test_metrics_without_the_law_of_merging_have_no_statistics(bench):
+    for name in EVERY:
+        if name in bench.names:
+            assert ("merged-statistics" in laws_of(name)) == bool(bench.metric(name).fits), name
+
+
+@pytest.mark.parametrize("name", ["twmd", "moverscore-2"])
+def test_the_extremes_of_padding_occur(bench, monkeypatch, name):
+    """Pairs alone have no padded unit; in one batch are all pairs, and all but the longest texts
+    are padded.
+    """
+    shapes, build = [], measure.pad_texts
+
+    def record(texts, *arguments):
+        cloud = build(texts, *arguments)
+        shapes.append((len(texts), cloud.present.float().mean().item()))
+        return cloud
+
+    monkeypatch.setattr(measure, "pad_texts", record)
+    alone = Bench(bench.encoder, [name])
+    alone.run(SHORT_SAMPLE, **UNPADDED)
+    assert set(shapes) == {(1, 1.0)} and len(shapes) >= 2 * len(SHORT_SAMPLE)
+    shapes.clear()
+    alone.run(SHORT_SAMPLE, **one_batch(bench))
+    assert min(count for count, _ in shapes) >= len(SHORT_SAMPLE)
+    assert max(present for _, present in shapes) < 0.7
 
 
 class Crowded:
@@ -48,7 +78,9 @@ class Crowded:
 
     def hidden(self, ids, layers):
         shared = 1e-3 * len(ids)
-        return [one + shared * one.roll(1, dims=-1) for one in self.encoder.hidden(ids, layers)]
+        return [
+            layer + shared * layer.roll(1, dims=-1) for layer in self.encoder.hidden(ids, layers)
+        ]
 
 
 @pytest.mark.parametrize("law", ["batch", "window", "neighbours", "systems"])

@@ -55,7 +55,7 @@ def test_scores_and_state_are_the_same(name, around, tiny_bert, tmp_path):
     with dict(surroundings())[around]():
         before = state()
         loaded = monge.load(name, model=str(tiny_bert), device="cpu", cache=tmp_path)
-        found = loaded.score(HYPOTHESES, REFERENCES)
+        result = loaded.score(HYPOTHESES, REFERENCES)
         again = (
             monge.load("twmd", model=str(tiny_bert), device="cpu")
             .explain(HYPOTHESES[0], REFERENCES[0])
@@ -63,7 +63,8 @@ def test_scores_and_state_are_the_same(name, around, tiny_bert, tmp_path):
         )
         assert state() == before
     assert (
-        np.array_equal(found.segments, expected.segments) and found.signature == expected.signature
+        np.array_equal(result.segments, expected.segments)
+        and result.signature == expected.signature
     )
     assert again == explained
     from_cache = monge.load(name, model=str(tiny_bert), device="cpu", cache=tmp_path).score(
@@ -93,9 +94,9 @@ def metric(request, tiny_bert):
 
 def test_a_metric_can_be_pickled_and_copied(metric):
     expected = _score(metric)
-    for other in (pickle.loads(pickle.dumps(metric)), deepcopy(metric)):
-        assert _score(other) == expected
-        assert other.spec == metric.spec and other.name == metric.name
+    for copied in (pickle.loads(pickle.dumps(metric)), deepcopy(metric)):
+        assert _score(copied) == expected
+        assert copied.spec == metric.spec and copied.name == metric.name
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

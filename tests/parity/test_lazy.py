@@ -23,8 +23,8 @@ def test_equal_to_pot(data_dir, lang, capsys):
         warnings.simplefilter("ignore", Unsuited)  # the slack of a language, whatever the model
         metric = monge.load("lazy-emd", lang=lang, model="all-MiniLM-L6-v2")
     layer, slack = metric.spec.layers.at, metric.spec.transport.slack
-    ours = metric.score(hypotheses, references)
-    model, theirs, masses = plain_model(), [], []
+    result = metric.score(hypotheses, references)
+    model, costs, masses = plain_model(), [], []
     for hypothesis, reference in zip(hypotheses, references, strict=True):
         x, y = (normalised(model.layers(text)[layer][1:-1]) for text in (hypothesis, reference))
         cost = 1 - x @ y.T
@@ -34,10 +34,10 @@ def test_equal_to_pot(data_dir, lang, capsys):
                 np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y)), cost, 0.009, slack,
                 reg_type="entropy", numItermax=100_000, stopThr=1e-12,
             )  # fmt: skip
-        theirs.append((plan * cost).sum())
+        costs.append((plan * cost).sum())
         masses.append(plan.sum())
-    worst = float(np.abs(ours.segments - theirs).max())
+    worst = float(np.abs(result.segments - costs).max())
     with capsys.disabled():
         print(f"\nlazy-emd {slack}: largest difference {worst:.2e}")
     assert worst <= 1e-6
-    assert np.abs(ours.parts["mass"] - masses).max() <= 1e-6
+    assert np.abs(result.parts["mass"] - masses).max() <= 1e-6

@@ -59,7 +59,9 @@ def lines(path):
 
 
 def pearson(hypotheses, references, human, **options):
-    scores = lexical.score(LexicalSpec("chrf", options), hypotheses, [[one] for one in references])
+    scores = lexical.score(
+        LexicalSpec("chrf", options), hypotheses, [[reference] for reference in references]
+    )
     return np.corrcoef(scores.segments, human)[0, 1]
 
 
@@ -72,7 +74,7 @@ def test_chrf_with_judgements_of_wmt15_and_16(year, pair):
         kind: lines(folder / f"DAseg.newstest{year}.{kind}.{pair}")
         for kind in ("human", "mt-system", "reference")
     }
-    human = [float(one) for one in part["human"]]
+    human = [float(judgement) for judgement in part["human"]]
     assert pearson(part["mt-system"], part["reference"], human) == pytest.approx(
         DASEG[year][pair], abs=0.002
     )
@@ -144,12 +146,12 @@ def test_greedy_meteor_is_that_of_nltk():
     for hypothesis, reference in zip(
         sentences(400, WORDS, 1), sentences(400, WORDS, 2), strict=True
     ):
-        theirs = nltk.single_meteor_score(reference, hypothesis, wordnet=NoWordnet())
-        assert scorer.score(hypothesis, reference).score == pytest.approx(theirs, abs=1e-12)
+        nltk_score = nltk.single_meteor_score(reference, hypothesis, wordnet=NoWordnet())
+        assert scorer.score(hypothesis, reference).score == pytest.approx(nltk_score, abs=1e-12)
         fewest = best.score(hypothesis, reference)
-        assert fewest.score >= theirs - 1e-12
+        assert fewest.score >= nltk_score - 1e-12
         assert fewest.matches == scorer.score(hypothesis, reference).matches
-        higher += fewest.score > theirs + 1e-9
+        higher += fewest.score > nltk_score + 1e-9
     assert higher > 100, "fewer chunks are found where words repeat"
 
 

@@ -116,7 +116,7 @@ def test_a_body_without_end_is_cut(service):
                 sent += len(chunk)
         except (BrokenPipeError, ConnectionResetError, TimeoutError):
             pass
-        assert sent < 200 * 2**20
+        assert sent < 32 * 2**20  # 2 MB are read, the rest is in buffers of the sockets
     assert service.memory() - before < 64 * 2**20
     assert b" 413 " in raw(
         service, "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: 99999999999"

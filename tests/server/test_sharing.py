@@ -120,14 +120,14 @@ def test_a_large_request_takes_turns_with_small_ones(service, sentence):
         service.score(one, Ticket())
         order.append(name)
 
-    with ThreadPoolExecutor(4) as pool:
-        before = counted(service, "monge_pass_texts_count")
+    with Held(service) as held, ThreadPoolExecutor(4) as pool:
         first = pool.submit(run, "large", large)
-        while counted(service, "monge_pass_texts_count") == before:
-            time.sleep(0.002)
+        waiting(service, 1)  # the large one is the first in the queue
         small = [pool.submit(run, "small", asked(sentence, 20_000 + k, 1)) for k in range(3)]
-        for one in (first, *small):
-            one.result()
+        waiting(service, 4)
+        held.go()
+        for request in (first, *small):
+            request.result()
     assert order[-1] == "large"
 
 

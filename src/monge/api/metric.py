@@ -33,7 +33,7 @@ from monge.scoring.run import ScoringRun, Watch
 from monge.scoring.scorer import Corpora, Scorer, ScoreWindow
 from monge.scoring.text_checks import check_first_segments, warn_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Transported
-from monge.types.flags import TRUNCATED, describe_flag
+from monge.types.flags import FlagKind, describe_flag, has_kind
 
 if TYPE_CHECKING:
     from monge.cache import Store
@@ -503,7 +503,7 @@ def warn_flags(results: Sequence[Result]) -> None:
             f"{describe_flag(flag).rstrip('.')} ({count} ×)"
             for flag, count in sorted(counts.items())
         )
-        cut = any(flag.startswith(TRUNCATED) for flag in counts)
+        cut = has_kind(counts, FlagKind.TRUNCATED)
         advice = "; encoder.overlong=window reads long texts whole" if cut else ""
         warnings.warn(f"{message}{advice}", Flagged, stacklevel=3)
 

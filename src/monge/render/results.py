@@ -27,7 +27,7 @@ from monge.render.table import sheets_latex, sheets_markdown, sheets_text
 from monge.render.table_page import html_sheet, sheets_fragment, sheets_html
 from monge.types import Result
 from monge.types.exact import mean
-from monge.types.flags import describe_flag
+from monge.types.flags import FlagKind, describe_flag, has_kind
 from monge.types.table import Cell, Sheet, Span
 
 _NAMED = 3
@@ -293,7 +293,7 @@ def _remarks(results: Sequence[Result]) -> list[str]:
         flag_counts = {
             describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()
         }
-        if not any(name.startswith("truncated") for name in flagged):
+        if not has_kind(flagged, FlagKind.TRUNCATED):
             flag_counts["a text was longer than the model reads, and was cut"] = result.run.get(
                 "truncated", 0
             )

@@ -19,6 +19,7 @@ from monge.scoring.identity import shorten_digest
 from monge.scoring.scorer import ScoreColumn
 from monge.types import Array, CorpusStats, Explanation, Range, Result, Segment, Signature
 from monge.types.exact import mean
+from monge.types.flags import FlagKind, has_kind
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
@@ -89,10 +90,7 @@ class BlendMetric:
         """Return a mask [n] of the pairs of a system that have words on both sides."""
         flags = next(iter(columns.values())).scores.flags
         return np.array(
-            [
-                not any(flag.startswith("empty-") for flag in segment_flags)
-                for segment_flags in flags
-            ],
+            [not has_kind(segment_flags, FlagKind.EMPTY) for segment_flags in flags],
             dtype=np.bool_,
         )
 
@@ -146,11 +144,9 @@ class BlendMetric:
             [np.exp(self._share(member, result, stats)) for member, result in results.items()],
             axis=0,
         )
-        for k in (
-            k
-            for k, flags in enumerate(first.flags)
-            if any(flag.startswith("empty-") for flag in flags)
-        ):
+        for k, segment_flags in enumerate(first.flags):
+            if not has_kind(segment_flags, FlagKind.EMPTY):
+                continue
             segments[k] = self._score_empty(float(first.segments[k]), float(segments[k]))
         signature = self.signed(stats, next(iter(columns.values())).references)
         assert signature is not None

@@ -22,7 +22,7 @@ from monge.transport.barycentre import barycentre
 from monge.transport.pooling import unit
 from monge.transport.remap import linear_map
 from monge.types import Cloud, Tokens, Units
-from monge.types.flags import CENTRE_VANISHED, EMPTY, NO_MASS, TRUNCATED, UNKNOWN
+from monge.types.flags import Flag, FlagKind, FlagSide
 
 if TYPE_CHECKING:
     from monge.scoring.bound import BoundMetric
@@ -48,7 +48,7 @@ class Text:
 
     vectors: Tensor
     weights: Sequence[float]
-    flags: tuple[str, ...] = ()
+    flags: tuple[FlagKind, ...] = ()
     empty: bool = False
     truncated: int = 0
     units: Units | None = None
@@ -80,15 +80,15 @@ class CentredText:
     vanished: bool = False
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """The flags of the text: empty, truncated, vanished by centring, those of its points."""
+    def flags(self) -> tuple[FlagKind, ...]:
+        """The kinds of flags of the text, with those of its points."""
         text = self.text
         conditions = (
-            (EMPTY, text.empty),
-            (TRUNCATED, text.truncated),
-            (CENTRE_VANISHED, self.vanished),
+            (FlagKind.EMPTY, text.empty),
+            (FlagKind.TRUNCATED, text.truncated),
+            (FlagKind.CENTRE_VANISHED, self.vanished),
         )
-        return (*(name for name, holds in conditions if holds), *text.flags)
+        return (*(kind for kind, holds in conditions if holds), *text.flags)
 
 
 Pair = tuple[CentredText, CentredText]
@@ -126,13 +126,13 @@ class WindowTexts:
         ]
         """The references of each segment."""
 
-    def flags(self, index: int) -> tuple[str, ...]:
+    def flags(self, index: int) -> tuple[Flag, ...]:
         """Return the flags of the texts of a segment, each with its side."""
         sides = [
-            (self.hypotheses[index], "hypothesis"),
-            *((text, "reference") for text in self.references[index]),
+            (self.hypotheses[index], FlagSide.HYPOTHESIS),
+            *((text, FlagSide.REFERENCE) for text in self.references[index]),
         ]
-        return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
+        return tuple(dict.fromkeys(Flag(kind, side) for text, side in sides for kind in text.flags))
 
     def _scope(self, side: str, index: int) -> str:
         """Return the key of texts that share statistics, where these differ by side and system."""
@@ -249,10 +249,10 @@ def build_points(
     flags = units.flags
     unknown = metric.reader.encoder.unknown
     if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
-        flags = (*flags, UNKNOWN)
+        flags = (*flags, FlagKind.UNKNOWN)
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
-        flags = (*flags, NO_MASS)
+        flags = (*flags, FlagKind.NO_MASS)
     if metric.request.pool == "barycentre":
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":

@@ -20,6 +20,7 @@ from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem
 from monge.text import lexical
 from monge.types import Array, CorpusStats, Explanation, Pooled, Result, Segment, Signature
 from monge.types.exact import mean
+from monge.types.flags import Flag, FlagKind, FlagSide
 from monge.types.text import is_blank
 
 if TYPE_CHECKING:
@@ -165,6 +166,9 @@ class LexicalMetric:
         raise UsageError(f"{self.name} compares words, not vectors: there is nothing to explain")
 
 
-def _flags(row: Segment) -> tuple[str, ...]:
-    empty = ("empty-hypothesis",) if is_blank(row.hypothesis) else ()
-    return (*empty, "empty-reference") if any(map(is_blank, row.references)) else empty
+def _flags(row: Segment) -> tuple[Flag, ...]:
+    conditions = (
+        (FlagSide.HYPOTHESIS, is_blank(row.hypothesis)),
+        (FlagSide.REFERENCE, any(map(is_blank, row.references))),
+    )
+    return tuple(Flag(FlagKind.EMPTY, side) for side, holds in conditions if holds)

@@ -14,7 +14,7 @@ from monge.errors import UsageError
 from monge.scoring.scorer import ScoreColumn, Scores
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, Array, Segment
-from monge.types.flags import TRUNCATED
+from monge.types.flags import Flag, FlagKind, has_kind
 
 ROOM = 8 << 20  # bytes that stay in memory: a small run does not use the disk
 _INTEGERS = 4  # integers per row: position, winner, kind of flags, bytes of the identifier
@@ -31,7 +31,7 @@ class Buffer:
         self._blocks: list[tuple[int, int, int]] = []  # start, bytes, rows
         self.rows = 0
         self._names: tuple[str, ...] = ()
-        self._kinds: dict[tuple[str, ...], int] = {}
+        self._kinds: dict[tuple[Flag, ...], int] = {}
         self._width = 0  # columns of sums
         self._facts: dict[str, object] = {}
         self._references: set[int] = set()  # how many references segments have
@@ -45,7 +45,7 @@ class Buffer:
             pairs_with_words = (
                 row
                 for row, flags in zip(rows, scores.flags, strict=True)
-                if not _has_empty_text(flags)
+                if not has_kind(flags, FlagKind.EMPTY)
             )
             self._texts += sum(
                 text_key("\t".join((row.hypothesis, *row.references))) for row in pairs_with_words
@@ -115,12 +115,8 @@ def add_scores(
         buffers[system].add([positions[i] for i in places], [rows[i] for i in places], own)
 
 
-def _has_empty_text(flags: Sequence[str]) -> bool:
-    return any(flag.startswith("empty-") for flag in flags)
-
-
-def count_flags(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
+def count_flags(flags: Sequence[tuple[Flag, ...]]) -> dict[str, object]:
     """Count the truncated texts, and how often each flag was raised."""
     counts = Counter(flag for segment_flags in flags for flag in segment_flags)
-    truncated = sum(count for flag, count in counts.items() if flag.startswith(f"{TRUNCATED}-"))
+    truncated = sum(count for flag, count in counts.items() if flag.kind is FlagKind.TRUNCATED)
     return {"truncated": truncated, "flagged": dict(sorted(counts.items()))}

@@ -32,6 +32,7 @@ from monge.scoring.windows import (
     with_side,
 )
 from monge.types import CorpusStats, Result, Segment, Transported
+from monge.types.flags import FlagKind, has_kind
 
 if TYPE_CHECKING:
     from monge.cache import Store
@@ -271,9 +272,7 @@ class ScoringRun:
 
     def _remember_unknown(self, rows: Sequence[Segment], scores: Scores) -> None:
         for row, flags in zip(rows, scores.flags, strict=True):
-            if len(self.unknown_texts) < FIRST_SEGMENTS and any(
-                flag.startswith("unknown-") for flag in flags
-            ):
+            if len(self.unknown_texts) < FIRST_SEGMENTS and has_kind(flags, FlagKind.UNKNOWN):
                 self.unknown_texts += [row.hypothesis, *row.references]
 
     def _describe_unscored(self, system: str) -> DataError:

@@ -14,13 +14,14 @@ from monge.cache import Store, code_digest, key_of
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import Window
 from monge.types import Segment
+from monge.types.flags import FLAGS, Flag
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding, Pieces
 
 KIND = "scores"
 
-CachedRow = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
+CachedRow = tuple[dict[str, float], int, tuple[Flag, ...], list[float] | None]
 
 
 class ScoreCache:
@@ -119,4 +120,4 @@ def _decode(value: bytes | None) -> CachedRow | None:
     if value is None:
         return None
     parts, winner, flags, sums = json.loads(value)
-    return parts, winner, tuple(flags), sums
+    return parts, winner, tuple(FLAGS[written] for written in flags), sums

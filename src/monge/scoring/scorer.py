@@ -12,6 +12,7 @@ import numpy.typing as npt
 from monge.metrics.presets import Spec
 from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
+from monge.types.flags import Flag
 
 if TYPE_CHECKING:
     from monge.scoring.bound import BoundMetric
@@ -34,7 +35,7 @@ class Scores:
 
     parts: Mapping[str, Array]
     winners: npt.NDArray[np.int64]
-    flags: Sequence[tuple[str, ...]]
+    flags: Sequence[tuple[Flag, ...]]
     sums: Array | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from monge.metrics import axes
 from monge.types import Tokens, Units
-from monge.types.flags import ALL_FILTERED
+from monge.types.flags import FlagKind
 
 _ASCII_PUNCTUATION = frozenset(string.punctuation)
 KEPT = ("keep", "targets")
@@ -61,7 +61,11 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
             tokens, axes.UnitSettings(subwords=spec.subwords, specials=spec.specials), frozenset()
         )
         return Units(
-            tokens, unfiltered.groups, unfiltered.special, unfiltered.words, (ALL_FILTERED,)
+            tokens,
+            unfiltered.groups,
+            unfiltered.special,
+            unfiltered.words,
+            (FlagKind.ALL_FILTERED,),
         )
     return units
 

@@ -6,6 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monge.types.flags import FlagKind
+
 BLANK = "␣"
 """The label of a piece that is only the marker of the beginning of a word."""
 _MARKS = frozenset({"▁", "Ġ"})
@@ -78,7 +80,7 @@ class Units:
     groups: tuple[tuple[int, ...], ...]
     special: tuple[bool, ...]
     words: bool = False
-    flags: tuple[str, ...] = ()
+    flags: tuple[FlagKind, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

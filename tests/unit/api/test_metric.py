@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from dataclasses import FrozenInstanceError
 
@@ -227,7 +228,9 @@ def test_compute_has_the_shape_of_evaluate(usual):
 def test_explain_is_the_score_of_the_pair(usual):
     found = monge.explain(HYPOTHESES[0], REFERENCES[0])
     assert found.score == pytest.approx(usual.segments[0], abs=1e-5)
-    assert "<" in found._repr_html_()
+    page = found._repr_html_()
+    assert f"{found.score:.4f}" in page
+    assert all(html.escape(word) in page for word in found.hypothesis.units)
     for bad in (None, b"x", 3):
         with pytest.raises(MongeError):
             monge.explain(bad, "a dog")

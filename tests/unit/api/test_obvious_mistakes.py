@@ -10,7 +10,6 @@ import pytest
 import monge
 from monge.cli.app import run
 from monge.errors import Flagged, InvalidSetting, UsageError
-from monge.types.flags import SENTENCES, SIDES, describe_flag
 
 HYPOTHESES = ["the cat sat", "a dog ran"]
 REFERENCES = [["the cat sat", "a cat slept"], ["the dog ran", "a dog ran"]]
@@ -90,12 +89,6 @@ def test_flags_are_warned_of_once(tiny_bert):
             model=str(tiny_bert),
             device="cpu",
         )
-
-
-def test_every_flag_has_a_sentence():
-    for kind in SENTENCES:
-        for side in SIDES:
-            assert describe_flag(f"{kind}-{side}").startswith(f"The {side} ")
 
 
 def test_a_length_that_the_model_does_not_read_is_refused(tiny_bert):

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 import sacrebleu
+from scipy.stats import ttest_rel
 
 import monge
 from monge.cli.app import run
@@ -13,7 +14,6 @@ from monge.errors import Misaligned, UsageError
 from monge.evaluation import Resampling, compare, compare_scores
 from monge.evaluation.verdict import least_segments
 from monge.render.table import render_study
-from monge.stats import pairwise_tests
 from monge.stats.draws import draw_counts
 
 REFERENCES = [
@@ -30,26 +30,30 @@ BAD = ["a thing was somewhere" if k % 3 else line for k, line in enumerate(REFER
 SYSTEMS = {"good": GOOD, "fair": FAIR, "bad": BAD}
 
 
-def test_a_thousand_resamples_of_five_systems_take_less_than_two_seconds():
+def test_a_thousand_resamples_of_five_systems_take_less_than_two_seconds_of_the_processor():
     random = np.random.default_rng(0)
     scores = (
         random.normal(size=3000) + random.normal(size=(5, 3000)) * 0.5 + np.arange(5)[:, None] * 0.1
     )
-    start = time.perf_counter()
+    start = time.thread_time()
     systems, pairs = compare_scores("abcde", scores)
-    assert time.perf_counter() - start < 2
+    assert time.thread_time() - start < 2
     assert len(pairs) == 10
     assert [one.cluster for one in systems] == [5, 4, 3, 2, 1]
 
 
 def test_p_values_are_those_of_the_paired_tests():
     scores = np.random.default_rng(2).normal([[0.0], [0.1], [0.6]], 1, size=(3, 60))
-    _, pairs = compare_scores("abc", scores, resampling=Resampling(resamples=300, seed=7))
+    _, pairs = compare_scores("abc", scores, resampling=Resampling(resamples=4000, seed=7))
+    by_t = [ttest_rel(scores[i], scores[j]).pvalue for i, j in ((0, 1), (0, 2), (1, 2))]
+    assert by_t[0] > 0.5 and by_t[1] < 0.05
     for method in ("bootstrap", "permutation"):
-        expected = pairwise_tests(scores, method=method, resamples=300, seed=7)
-        found = [getattr(one, method) for one in pairs]
-        assert found == [expected.p_values[i, j] for i, j in ((0, 1), (0, 2), (1, 2))]
-        assert getattr(pairs[1], f"{method}_holm") == expected.corrected[0, 2]
+        p_values = [getattr(pair, method) for pair in pairs]
+        assert p_values == pytest.approx(by_t, abs=0.04)
+        least, middle, largest = sorted(p_values)
+        by_holm = [3 * least, max(3 * least, 2 * middle), max(3 * least, 2 * middle, largest)]
+        corrected = sorted(getattr(pair, f"{method}_holm") for pair in pairs)
+        assert corrected == pytest.approx(np.minimum(by_holm, 1))
 
 
 def test_many_systems_get_the_resamples_that_their_pairs_need():

@@ -10,6 +10,7 @@ from monge import api
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UsageError
 from monge.evaluation import Resampling, Setup, Task, evaluate, sweep
+from monge.evaluation.evaluate import MetricOrder
 from monge.evaluation.variants import grid, variation
 from monge.render.table import render_study
 
@@ -147,18 +148,25 @@ def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
     found = evaluate(
         Task("table", tables[0]), metrics, uniform_units=True, setup=setup, resampling=FAST
     )
-    mover, twmd, chrf = found.agreements
+    mover, twmd, _ = found.agreements
     for one in (mover, twmd):
         assert "subwords=all,punctuation=keep,stopwords=none" in one.signature
         assert "|weights:uniform|" in one.signature
     (order,) = found.orders
-    own = evaluate(Task("table", tables[0]), metrics[:1], setup=setup, resampling=FAST).agreements[
-        0
-    ]
-    assert dict(order.own)["moverscore[layers=2]"] == pytest.approx(own.mean.value)
-    assert dict(order.uniform)["moverscore[layers=2]"] == mover.mean.value != own.mean.value
-    assert dict(order.own)["chrf"] == dict(order.uniform)["chrf"] == chrf.mean.value
-    assert order.changed == ([name for name, _ in order.own] != [name for name, _ in order.uniform])
+    alone = evaluate(Task("table", tables[0]), metrics, setup=setup, resampling=FAST)
+    own = {name: each.mean.value for name, each in zip(metrics, alone.agreements, strict=True)}
+    uniform = dict(zip(metrics, (each.mean.value for each in found.agreements), strict=True))
+    assert own[metrics[0]] != uniform[metrics[0]] and own["chrf"] == uniform["chrf"]
+    for values, shown in ((own, order.own), (uniform, order.uniform)):
+        assert [name for name, _ in shown] == sorted(values, key=values.get, reverse=True)
+        assert dict(shown) == pytest.approx(values)
+
+
+@pytest.mark.parametrize(("first", "changed"), [("a", False), ("b", True)])
+def test_an_order_changes_where_a_metric_takes_the_place_of_another(first, changed):
+    second = "b" if first == "a" else "a"
+    order = MetricOrder("human", "pearson", (("a", 0.5), ("b", 0.4)), ((first, 0.6), (second, 0.3)))
+    assert order.changed is changed
 
 
 def test_each_data_set_is_scored_by_its_own_rule_over_references(tables, tiny_bert, monkeypatch):

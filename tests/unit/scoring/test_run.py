@@ -355,23 +355,40 @@ def test_merged_counts(load):
     assert explained.hypothesis.weights.tolist() == pytest.approx([0.6, 0.4])
 
 
-@pytest.mark.parametrize(
-    "name", ["bertscore", "moverscore", "twmd", "emd", "lazy-emd", "wmd", "sbert"]
-)
-def test_shares_add_up(load, name):
-    found = load(name).explain(HYPOTHESES[0], REFERENCES[0])
-    worth = found.cost if found.share_of == "cost" else found.similarity
-    plans = list(found.plans.values())
-    first, last = plans[0], plans[-1]
-    assert found.hypothesis.shares.sum() == pytest.approx((first * worth).sum(), abs=1e-12)
-    assert found.reference.shares.sum() == pytest.approx((last * worth).sum(), abs=1e-12)
-    if name == "bertscore":
-        assert found.hypothesis.shares.sum() == pytest.approx(found.parts["precision"], abs=1e-9)
-        assert found.reference.shares.sum() == pytest.approx(found.parts["recall"], abs=1e-9)
-    if name == "emd":
-        assert found.hypothesis.shares.sum() == pytest.approx(found.score, abs=1e-9)
-    for move in found.moves:
-        assert move.mass == found.plans[move.plan][move.hypothesis, move.reference]
+SUMS_OF_SHARES = {
+    "bertscore": lambda result: (result.parts["precision"][0], result.parts["recall"][0]),
+    "moverscore": lambda result: (1 - result.score, 1 - result.score),
+    "emd": lambda result: (result.score, result.score),
+    "lazy-emd": lambda result: (result.score, result.score),
+    "wmd": lambda result: (result.score, result.score),
+    "sbert": lambda result: (result.score, result.score),
+}
+"""What the shares of the hypothesis and of the reference add up to, from the score of the pair."""
+
+
+@pytest.mark.parametrize("name", SUMS_OF_SHARES)
+def test_shares_add_up_to_the_score(load, name):
+    metric = load(name, *(["weights=uniform"] if name == "moverscore" else []))
+    explained = metric.explain(HYPOTHESES[0], REFERENCES[0])
+    expected = SUMS_OF_SHARES[name](metric.score(HYPOTHESES[:1], REFERENCES[:1]))
+    sums = explained.hypothesis.shares.sum(), explained.reference.shares.sum()
+    assert sums == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["bertscore", "twmd", "emd", "wmd"])
+def test_moves_carry_the_shares_and_the_masses_of_their_units(load, name):
+    """Summed per unit, moves give its share, and its mass where the plan keeps that side."""
+    explained = load(name).explain(HYPOTHESES[0], REFERENCES[0])
+    plans = list(explained.plans)
+    for side, plan in (("hypothesis", plans[0]), ("reference", plans[-1])):
+        text = getattr(explained, side)
+        shares, masses = np.zeros(len(text.units)), np.zeros(len(text.units))
+        for move in explained.moves:
+            if move.plan == plan:
+                shares[getattr(move, side)] += move.share
+                masses[getattr(move, side)] += move.mass
+        assert shares == pytest.approx(text.shares, abs=1e-4)  # moves of less mass are not listed
+        assert masses == pytest.approx(text.weights, abs=1e-4)
 
 
 def test_explanations_are_of_the_score(load):

@@ -3,6 +3,7 @@ adapters open.
 """
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -15,7 +16,12 @@ from monge.tuning import Lesson, Method, Schedule, Teacher, estimate, tune, tuni
 from monge.tuning.examples import Labelled, judged_examples, read_labelled, standardise
 from monge.tuning.lessons import GRADES, read_grades
 from monge.tuning.loop import Loop
-from monge.tuning.objectives import NliObjective, ParaphraseObjective, make_objective
+from monge.tuning.objectives import (
+    NliObjective,
+    ParaphraseObjective,
+    ScoreObjective,
+    make_objective,
+)
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
 
@@ -75,7 +81,18 @@ def test_loss_falls_for_every_method(plan, method, metric):
     assert falls(found.loop)
 
 
-@pytest.mark.parametrize("kind", ["score", "correlation", "similarity", "distil"])
+@pytest.mark.parametrize("kind", ["similarity", "distil"])
+def test_kinds_of_scores_are_learned_as_scores(judged, kind):
+    made = make_objective(kind, judged_examples("table", judged), 0.5, 0, 0)
+    assert (type(made), made.name, made.weight, made.correlate) == (
+        ScoreObjective,
+        kind,
+        0.5,
+        False,
+    )
+
+
+@pytest.mark.parametrize("kind", ["score", "correlation"])
 def test_loss_falls_for_scores(plan, judged, kind):
     found = ready(plan)
     made = make_objective(kind, judged_examples("table", judged), 1.0, 0, 0)
@@ -283,10 +300,16 @@ def test_a_foreign_or_damaged_adapter_is_refused(plan, tmp_path, tiny_roberta):
 
 
 def test_an_estimate_says_what_would_be_done(plan):
-    said = estimate(plan)
-    assert "judgements of table" in said
-    assert "parameters learn" in said
-    assert "about" in said
+    lines = dict(line.split(maxsplit=1) for line in estimate(plan).splitlines())
+    learning = sum(parameter.numel() for parameter in ready(plan).learner.parameters)
+    assert lines["metric"] == "twmd, layers 3"
+    assert lines["model"] == f"tiny-bert, {learning:,} parameters learn"
+    assert lines["learn"] == "from 48 judgements of table"
+    assert lines["choose"] == "by  16 judgements of table"
+    assert lines["steps"] == "24 of 8, 9 checks"
+    assert re.fullmatch(
+        r"about \d+ min on this machine as it is now \(\d+\.\d\d s a .*", lines["time"]
+    )
 
 
 def test_labelled_pairs(tmp_path):
