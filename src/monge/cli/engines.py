@@ -124,9 +124,8 @@ class ScaleOptions(EngineOptions):
             "--on-bad-row",
             metavar="fail|count",
             help="A segment that cannot be scored ends the run (fail), or is left out of all "
-            "metrics, counted and "
-            "listed (count). With --engine ray also a row that cannot be read, or whose worker "
-            "dies again and again.",
+            "metrics, counted and listed (count). With --engine ray also a row that cannot be "
+            "read, or whose worker dies again and again.",
         ),
     ] = "fail"
     log_json: Annotated[

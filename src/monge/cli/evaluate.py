@@ -33,8 +33,7 @@ class EvaluationJudgementOptions(option_groups.JudgementOptions):
             "--statistic",
             metavar="NAME",
             help="How agreement is measured: pearson, spearman, kendall, tau10, spa, "
-            "pearson-by-item …; by default "
-            "what the data set was published with; repeatable.",
+            "pearson-by-item …; by default what the data set was published with; repeatable.",
             rich_help_panel=options.STATISTICS,
         ),
     ] = None
@@ -53,8 +52,7 @@ class BestMetricTestOptions(studies.SignificanceOptions):
             "--test",
             metavar="auto|williams|perm-both|bootstrap",
             help="The test of whether a metric is worse than the best one of its group; means over "
-            "groups are always "
-            "tested by bootstrap.",
+            "groups are always tested by bootstrap.",
             rich_help_panel=options.STATISTICS,
         ),
     ] = "auto"
@@ -71,8 +69,7 @@ class EvaluatedOptions:
         typer.Option(
             "--uniform-units",
             help="Evaluate every metric a second time with the same words and equal weights, and "
-            "tell whether their "
-            "order changes.",
+            "tell whether their order changes.",
             rich_help_panel=options.STATISTICS,
         ),
     ] = False

@@ -32,8 +32,7 @@ class ExplainInputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[HYPOTHESIS REFERENCE…|TABLE]",
             help="The generated text and the one it is compared with; of several references the "
-            "best counts. With "
-            "--id: a table that has them.",
+            "best counts. With --id: a table that has them.",
         ),
     ] = None
     also: Annotated[
@@ -132,7 +131,7 @@ def explain(
         amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
         raise UsageError(
             f"{output_options.output_format} draws one pair by one metric, here are {amount}: take "
-            f"html, or one"
+            "html, or one"
         )
     corpus_stats = api.load_stats(*stats) if stats else None
     explanations, names = [], []
@@ -211,7 +210,6 @@ def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
         of_system = f" of {repeated}" if repeated else ""
         raise UsageError(
             f"--id {segment_id}: {systems.count(repeated)} segments{of_system} have this id; say "
-            f"what tells "
-            "them apart: --columns id=COLUMN, or system=COLUMN"
+            "what tells them apart: --columns id=COLUMN, or system=COLUMN"
         )
     return matching

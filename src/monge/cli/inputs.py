@@ -25,8 +25,7 @@ Columns = Annotated[
         "--columns",
         metavar="ROLE=COLUMN,…",
         help="Which columns of a table hold what, where their names do not tell, such as "
-        "hypothesis=mt,reference=ref; "
-        "the roles are hypothesis, reference, source, system and id.",
+        "hypothesis=mt,reference=ref; the roles are hypothesis, reference, source, system and id.",
         rich_help_panel=options.INPUT,
     ),
 ]
@@ -46,12 +45,10 @@ Scores = Annotated[
         "--scores",
         metavar="NAME=FILE[,lower]",
         help="Segment scores that another program or people gave, under a name; they are treated "
-        "as those of a metric. "
-        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every "
-        "line, or a number a "
-        "line; {group} in its name stands for the name of a group, ',lower' says that lower is "
-        "better. Without -m only "
-        "these are compared; repeatable.",
+        "as those of a metric. The file is a table with columns system, id and score, or has "
+        "SYSTEM, tab, SCORE in every line, or a number a line; {group} in its name stands for the "
+        "name of a group, ',lower' says that lower is better. Without -m only these are compared; "
+        "repeatable.",
         rich_help_panel=options.INPUT,
     ),
 ]
@@ -66,10 +63,8 @@ class InputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[TABLE]",
             help="Instead of -t and -r: a TSV, CSV, JSONL, JSON, Parquet or Arrow file, or a "
-            "directory that datasets "
-            "saved, with a text in each of its columns hypothesis, reference and source, and "
-            "optional columns system "
-            "and id. - is standard input.",
+            "directory that datasets saved, with a text in each of its columns hypothesis, "
+            "reference and source, and optional columns system and id. - is standard input.",
         ),
     ] = None
     table_format: TableFormat = None
@@ -88,8 +83,8 @@ def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
     if files.table is not None:
         if files:
             raise UsageError(
-                f"{files.table} stands alone, as a table would, beside -t, -r or -s: "
-                "give a table or files, not both (several files: -t A -t B)"
+                f"{files.table} stands alone, as a table would, beside -t, -r or -s: give a table "
+                "or files, not both (several files: -t A -t B)"
             )
         return table_of(files.table, files.table_format, files.columns, quiet=quiet)
     for option, value in (("--table-format", files.table_format), ("--columns", files.columns)):

@@ -24,8 +24,8 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
     """
     if keep.folder is not None or output is None:
         nothing = (
-            "nothing is kept: with -o FILE or --cache DIR the same command goes on where it "
-            "was stopped"
+            "nothing is kept: with -o FILE or --cache DIR the same command goes on where it was "
+            "stopped"
         )
         with opened(keep.folder) as store, resumable(keep.folder, nothing):
             yield store
@@ -36,14 +36,13 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
     except OSError as error:
         raise UsageError(
             f"{folder} is where an unfinished run would be kept, and cannot be read "
-            f"({error.strerror}): "
-            "remove it, or choose another -o FILE"
+            f"({error.strerror}): remove it, or choose another -o FILE"
         ) from None
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(
             f"{foreign} is where an unfinished run would be kept: move it, or choose another -o "
-            f"FILE"
+            "FILE"
         )
     if folder.exists() and not fresh and not keep.quiet:
         tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")

@@ -82,8 +82,7 @@ class TextFileOptions:
             "-t",
             metavar="FILE",
             help="The output of a system, one text per line, or a directory of such files; give it "
-            "several times for "
-            "several systems. - is standard input.",
+            "several times for several systems. - is standard input.",
         ),
     ] = None
     references: Annotated[

@@ -45,8 +45,7 @@ def metrics_option(default: str) -> Any:
         "-m",
         metavar="NAME",
         help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for "
-        "several. "
-        f"`monge metrics` lists them; {default} by default.",
+        f"several. `monge metrics` lists them; {default} by default.",
     )
 
 
@@ -67,8 +66,8 @@ Set = Annotated[
         "--set",
         metavar="SETTING=VALUE",
         help="Change a setting of every metric that has it, such as layers=3, "
-        "transport.temperature=0.05 or, for chrf, "
-        "beta=1; repeatable. `monge show NAME` lists the settings of a metric.",
+        "transport.temperature=0.05 or, for chrf, beta=1; repeatable. `monge show NAME` lists the "
+        "settings of a metric.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -78,8 +77,7 @@ Layers = Annotated[
         "--layers",
         metavar="CHOICE",
         help="Which layers of the model give the vectors: a number, a fraction, last, or "
-        "lastN:mean. Short for "
-        "--set layers=CHOICE.",
+        "lastN:mean. Short for --set layers=CHOICE.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -99,9 +97,8 @@ Model = Annotated[
         "--model",
         metavar="NAME|DIR",
         help="The model that gives the vectors: a directory, a file of word vectors, or a name; "
-        "auto is the embedded "
-        "one, mt the same tuned on judgements of translations, broad on those of several kinds, "
-        "fast a faster one.",
+        "auto is the embedded one, mt the same tuned on judgements of translations, broad on those "
+        "of several kinds, fast a faster one.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -112,8 +109,7 @@ Adapter = Annotated[
         metavar="mt|broad|fast|DIR",
         help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
         "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. "
-        "Short for "
-        "--model MODEL+ADAPTER.",
+        "Short for --model MODEL+ADAPTER.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -137,8 +133,7 @@ Precision = Annotated[
         "--precision",
         metavar="fp32|bf16|int8",
         help="The numbers that the model computes with: fp32 unless a metric says otherwise; the "
-        "others are faster "
-        "and less exact.",
+        "others are faster and less exact.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -148,8 +143,7 @@ Overlong = Annotated[
         "--on-overlong",
         metavar="truncate|window|error",
         help="What to do with a text that is longer than the model reads: cut it (the default), "
-        "read it in windows, "
-        "or stop.",
+        "read it in windows, or stop.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -176,8 +170,7 @@ Stats = Annotated[
         "--stats",
         metavar="FILE",
         help="Take idf, means or baselines from a file that `monge fit` wrote, instead of fitting "
-        "them on the texts; "
-        "repeatable for different kinds.",
+        "them on the texts; repeatable for different kinds.",
         rich_help_panel=STATISTICS,
     ),
 ]
@@ -196,8 +189,7 @@ Statistic = Annotated[
         "--statistic",
         metavar="NAME",
         help="How agreement is measured: pearson, spearman, kendall …; by default what the data "
-        "set was published "
-        "with.",
+        "set was published with.",
         rich_help_panel=STATISTICS,
     ),
 ]
@@ -251,8 +243,8 @@ SignatureForm = Annotated[
         "--signature-form",
         metavar="short|long",
         help="How signatures are shown to people: short names the metric, what differs from its "
-        "defaults, and digests; "
-        "long spells everything out. Both can be replayed; JSON always has the long one.",
+        "defaults, and digests; long spells everything out. Both can be replayed; JSON always has "
+        "the long one.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -271,8 +263,8 @@ Calibrate = Annotated[
         "--calibrate",
         metavar="unit|human",
         help="Map scores to 0 … 1, 1 being best (unit), or to units of human z scores, with a "
-        "model that was tuned on "
-        "human scores, such as --model mt (human). Short for --set scale=unit|human.",
+        "model that was tuned on human scores, such as --model mt (human). Short for --set "
+        "scale=unit|human.",
         rich_help_panel=STATISTICS,
     ),
 ]

@@ -20,9 +20,8 @@ def recommend(
             "--task",
             metavar="NAME",
             help="What the texts are: translation, summaries, captions, data-to-text, similarity "
-            "(two sentences that "
-            "mean the same), or quality-estimation (translations without references); all of them "
-            "by default.",
+            "(two sentences that mean the same), or quality-estimation (translations without "
+            "references); all of them by default.",
         ),
     ] = None,
     lang: Annotated[

@@ -34,8 +34,7 @@ class ReportInputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[RESULTS.json…|TABLE]",
             help="Instead of -t and -r: what `monge score --with-texts`, `compare`, `evaluate` or "
-            "`sensitivity` wrote "
-            "with -f json; or a table of texts to score.",
+            "`sensitivity` wrote with -f json; or a table of texts to score.",
         ),
     ] = None
     table_format: inputs.TableFormat = None
@@ -78,8 +77,7 @@ class ReportOutputOptions:
             "--human",
             metavar="[NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with "
-            "columns system, id and "
-            "score, or one number per line. Not every segment needs one.",
+            "columns system, id and score, or one number per line. Not every segment needs one.",
         ),
     ] = None
     title: Annotated[
@@ -101,8 +99,7 @@ class ReportOutputOptions:
             "--plans",
             metavar="N",
             help="How many plans (segments x systems x metrics) the page carries, of the segments "
-            "that tell most; 0 is "
-            "none, and faster.",
+            "that tell most; 0 is none, and faster.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = 15_000
@@ -206,7 +203,7 @@ def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, 
         text_file = next(path for path, data in read if data is None)
         raise UsageError(
             f"{text_file} holds no saved results, the other files do: give results, or texts to "
-            f"score"
+            "score"
         )
     if not results and len(read) > 1:
         remedy = "the outputs of systems: -t A -t B -r REF"
@@ -223,7 +220,7 @@ def _check_alone(
     if len(saved) > 1:
         raise UsageError(
             f"{studies[0][0]} is a study: a report shows one of them, or scores of one or more "
-            f"files"
+            "files"
         )
     if output_options.human is not None:
         raise UsageError("--human is for reports of scores: a study has its own human scores")

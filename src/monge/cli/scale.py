@@ -127,7 +127,7 @@ def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
         if texts:
             raise UsageError(
                 f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give "
-                f"either"
+                "either"
             )
         paths = [fetched(path, into) for path in texts.tables]
         if STDIN in paths and len(paths) > 1:

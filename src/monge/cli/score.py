@@ -56,8 +56,7 @@ class MetricOptions:
             "--references-rule",
             metavar="max|mean|first",
             help="With several references: the best one counts (max), their mean, or the first; "
-            "max unless the metric "
-            "says otherwise.",
+            "max unless the metric says otherwise.",
             rich_help_panel=options.MODEL,
         ),
     ] = None
@@ -70,8 +69,7 @@ class MetricOptions:
             "--signature",
             metavar="SIGNATURE",
             help="Compute again what a signature, long or short, says, instead of naming a metric; "
-            "it is refused if "
-            "the model or the statistics differ.",
+            "it is refused if the model or the statistics differ.",
         ),
     ] = None
     refit: Annotated[
@@ -194,8 +192,7 @@ class ScoreOutputOptions:
             "--fail-under",
             metavar="X|NAME=X,…",
             help="Exit with 4 and name the worst segments where a score is worse than X: below it, "
-            "or above it for a "
-            "distance. NAME=X is for one metric.",
+            "or above it for a distance. NAME=X is for one metric.",
         ),
     ] = None
     signature_form: options.SignatureForm = "short"
@@ -260,10 +257,9 @@ class ScoreInputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[TABLE]",
             help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in "
-            "each of its columns "
-            "hypothesis, reference and source, and optional columns system and id. - is standard "
-            "input. With --engine "
-            "ray it may be a directory of parts, or several tables that follow each other.",
+            "each of its columns hypothesis, reference and source, and optional columns system and "
+            "id. - is standard input. With --engine ray it may be a directory of parts, or several "
+            "tables that follow each other.",
         ),
     ] = None
     table_format: TableFormat = None
@@ -275,8 +271,7 @@ class ScoreInputOptions(option_groups.TextFileOptions):
             first, second, *_ = self.tables
             raise UsageError(
                 f"{second} is a second table, and only --engine ray takes several; texts and "
-                f"references are given by "
-                f"options: -t {first} -r {second}"
+                f"references are given by options: -t {first} -r {second}"
             )
         table = self.tables[0] if self.tables else None
         return InputOptions(
@@ -448,7 +443,7 @@ def _tell_tuning(metrics: Sequence[api.Metric], model: str, *, translated: bool)
             off = f"{metric.human_error:.2f}"
             tell(
                 f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements "
-                f"held out in tuning"
+                "held out in tuning"
             )
     by_vectors = any(isinstance(metric.asked, MetricSpec) for metric in metrics)
     if translated and by_vectors and model == "auto" and sys.stderr.isatty():
@@ -465,7 +460,7 @@ def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
     for system, count in cut.items():
         tell(
             f"{system or 'texts'}: {count} text(s) longer than the model reads were cut "
-            f"(--on-overlong window|error)"
+            "(--on-overlong window|error)"
         )
     work = next((result.work for result in results if result.work), None)
     if work and (verbose or sys.stderr.isatty()):

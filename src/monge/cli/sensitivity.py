@@ -33,13 +33,9 @@ class FactorOptions:
             "--factor",
             metavar="NAME,…|NAME=V,V,…",
             help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as "
-            "one, such as "
-            "subwords+punctuation; or any setting with its values, such as layers=4,5,6, "
-            "stopwords=none,en,FILE "
-            "({lang} "
-            "in the name stands for the language of the texts) or "
-            "idf=off,references,random:4x2000,FILE. All five by "
-            "default; repeatable.",
+            "one, such as subwords+punctuation; or any setting with its values, such as "
+            "layers=4,5,6, stopwords=none,en,FILE ({lang} in the name stands for the language of "
+            "the texts) or idf=off,references,random:4x2000,FILE. All five by default; repeatable.",
         ),
     ] = None
     cross: Annotated[

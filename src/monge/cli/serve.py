@@ -51,8 +51,7 @@ class AddressOptions:
             if not self._loopback():
                 raise UsageError(
                     f"--host {self.host} can be reached from elsewhere: give --token-file FILE, "
-                    f"whose line clients "
-                    "must show as bearer token"
+                    "whose line clients must show as bearer token"
                 )
             return None
         try:
@@ -66,7 +65,7 @@ class AddressOptions:
         ):
             raise UsageError(
                 f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII "
-                f"characters without spaces"
+                "characters without spaces"
             )
         return text
 

@@ -35,9 +35,7 @@ Dataset = Annotated[
     str,
     typer.Argument(
         help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), "
-        "or `table` for a "
-        "table of "
-        "your own with a column of human scores."
+        "or `table` for a table of your own with a column of human scores."
     ),
 ]
 Figure = Annotated[

@@ -18,8 +18,7 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
         str,
         typer.Argument(
             help="The published data set on which a value is chosen, such as wmt16 (`monge data` "
-            "lists them), "
-            "several joined by +, or `table`."
+            "lists them), several joined by +, or `table`."
         ),
     ]
     test: Annotated[
@@ -53,8 +52,7 @@ def sweep(
             "--vary",
             metavar="AXIS.FIELD=V,V,…",
             help="A setting and the values it takes, such as layers=1..12 or "
-            "transport.temperature=0.02,0.1; given "
-            "several times, all combinations are tried.",
+            "transport.temperature=0.02,0.1; given several times, all combinations are tried.",
         ),
     ],
     metric: options.Metrics = None,

@@ -31,14 +31,11 @@ class LearningOptions:
             "--train",
             metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
-            "'similarity:stsb(split=train)', "
-            "nli:FILE, paraphrase:FILE, distil:DATASET. Objectives: score, correlation, rank, "
-            "similarity, paraphrase, "
-            "nli, distil; in brackets pairs, human, text, sample, batch, or a switch of the data "
-            "set; with distil "
+            "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, distil:DATASET. "
+            "Objectives: score, correlation, rank, similarity, paraphrase, nli, distil; in "
+            "brackets pairs, human, text, sample, batch, or a switch of the data set; with distil "
             "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
-            "(so many nearest texts "
-            "are paired with each).",
+            "(so many nearest texts are paired with each).",
         ),
     ]
     dev: Annotated[
@@ -81,8 +78,8 @@ class LearningOptions:
         typer.Option(
             "--blocks",
             metavar="N",
-            help="With lora and last: how many of the blocks below the layer that is read learn; "
-            "0 is all with lora, 2 with last. Fewer train faster.",
+            help="With lora and last: how many of the blocks below the layer that is read learn; 0 "
+            "is all with lora, 2 with last. Fewer train faster.",
         ),
     ] = 0
     epochs: Annotated[
@@ -190,8 +187,7 @@ def tune(
         before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
             f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} "
-            f"before, "
-            f"{held['agreement']:.4f} after; use it with --model {output}\n"
+            f"before, {held['agreement']:.4f} after; use it with --model {output}\n"
         )
 
 

@@ -174,8 +174,7 @@ class BERTScorer:
                 if metric.by_transport("rescale").scaling.baseline(CorpusStats("")) is None:
                     raise StatisticsMismatch(
                         f"Baseline not found for {self.model_type}, layer {_layer(metric)}, on "
-                        f"{self.lang}; fit one "
-                        "with monge fit --baseline, or give baseline_path"
+                        f"{self.lang}; fit one with monge fit --baseline, or give baseline_path"
                     )
             return None
         rows = Rows(self.baseline_path, "csv")

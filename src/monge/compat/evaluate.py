@@ -60,9 +60,8 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
             "The metric of monge that the configuration names: evaluate.load(directory(), "
             "'moverscore').",
             "compute(predictions=..., references=...) gives score, scores and parts (of every "
-            "pair), signature. "
-            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, "
-            "online, cache.",
+            "pair), signature. Further keywords as of monge.load: model, layers, precision, "
+            "device, lang, settings, online, cache.",
             citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge "
             "show NAME.",
             urls=[_MOVERSCORE],
@@ -98,10 +97,9 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
         return _module_info(
             "BERTScore as bert-score 0.3.13 computes it.",
             "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, "
-            "recall and f1 of "
-            "every pair, and hashcode, which is monge's signature. Further keywords are those of "
-            "evaluate's bertscore, "
-            "and online, which lets a model be fetched.",
+            "recall and f1 of every pair, and hashcode, which is monge's signature. Further "
+            "keywords are those of evaluate's bertscore, and online, which lets a model be "
+            "fetched.",
             citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020.",
             urls=[_BERTSCORE],
         )

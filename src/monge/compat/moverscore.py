@@ -181,8 +181,8 @@ class Release:
         ):
             if value != computed:
                 message = (
-                    f"MoverScore's release 2 computes {name}={computed} whatever is asked, "
-                    f"{value} here; release 1 has it"
+                    f"MoverScore's release 2 computes {name}={computed} whatever is asked, {value} "
+                    "here; release 1 has it"
                 )
                 warnings.warn(message, Unused, stacklevel=4)
         return {}

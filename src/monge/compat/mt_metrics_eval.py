@@ -69,9 +69,8 @@ def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
         if len(fields) not in (_SEGMENT_FIELDS, _SYSTEM_FIELDS) or score is None:
             raise Unreadable(
                 f"{path}:{number}: expected metric, pair, test set, domain, (document,) reference, "
-                f"system, (segment,) "
-                f"score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs between; got "
-                f"{line[:60]!r}"
+                f"system, (segment,) score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs "
+                f"between; got {line[:60]!r}"
             )
         by_segment = len(fields) == _SEGMENT_FIELDS
         reference, system = fields[5:7] if by_segment else fields[4:6]

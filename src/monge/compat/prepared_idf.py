@@ -37,9 +37,8 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
     make = getattr(table, "default_factory", None)
     if make is None:
         raise UsageError(
-            f"idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, "
-            f"which knows the "
-            f"number of its texts; got {type(table).__name__}"
+            "idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, "
+            f"which knows the number of its texts; got {type(table).__name__}"
         )
     n = round(exp(make())) - 1
     df = {int(piece): round((n + 1) / exp(value)) - 1 for piece, value in table.items()}
@@ -47,8 +46,7 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
         if n < 1 or df[int(piece)] < 0 or abs(log((n + 1) / (df[int(piece)] + 1)) - value) > _CLOSE:
             raise UsageError(
                 f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} "
-                f"by the default of "
-                "the dictionary); take idf=True, or idf_sents"
+                "by the default of the dictionary); take idf=True, or idf_sents"
             )
     positive_df = {piece: count for piece, count in sorted(df.items()) if count}
     counts = getattr(table, "counts", None)

@@ -201,8 +201,7 @@ def _compare(check: Check, path: Path, metric: Metric) -> Check:
     if [row["texts"] for row in rows] != [_key(segment) for segment in check.segments]:
         raise StatisticsMismatch(
             f"{path}: the baseline is of {len(rows)} segments with other references or sources "
-            f"than these "
-            f"{len(check.segments)}: write it anew (pytest --monge-update)"
+            f"than these {len(check.segments)}: write it anew (pytest --monge-update)"
         )
     old = [str(row["hypothesis"]) for row in rows]
     old_segments = [

@@ -53,8 +53,7 @@ def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
         if len(stream) != len(hypotheses):
             raise PeerValueError(
                 f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: "
-                f"references[k][i] is the k-th "
-                "reference of hypothesis i"
+                "references[k][i] is the k-th reference of hypothesis i"
             )
 
 

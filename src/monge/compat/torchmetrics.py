@@ -173,8 +173,8 @@ def _texts(preds: Texts) -> list[str]:
     if wrong is not None:  # the first words are the peer's
         raise PeerValueError(
             f"Invalid input provided. Prediction {wrong[0]} is no text (str), but "
-            f"{type(wrong[1]).__name__}; several "
-            "references go into the target, several batches into several calls"
+            f"{type(wrong[1]).__name__}; several references go into the target, several batches "
+            "into several calls"
         )
     return texts
 
@@ -299,7 +299,7 @@ class BERTScore(_Gathered):
         if refused is not None:
             raise PeerValueError(
                 f"{refused}: an object cannot be signed; save the model and give its directory by "
-                f"name"
+                "name"
             )
         if baseline_url is not None:
             raise PeerValueError(

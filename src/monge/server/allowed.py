@@ -37,7 +37,7 @@ def _check_words(spec: LexicalSpec) -> None:
     if tokenizer in FETCHED:
         raise InvalidSetting(
             f"{spec.name}: tokenize={tokenizer} is fetched from the network, which a service does "
-            f"not"
+            "not"
         )
     for option in ("char_order", "word_order", "orders", "beta"):
         if isinstance(spec.options.get(option), int) and spec.options[option] > MOST_ORDER:
@@ -56,9 +56,8 @@ def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) ->
         _check_one_of("fluency.model", fluency.model, models)
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         raise InvalidSetting(
-            f"weights.corpus takes references, each-side or sources here, got "
-            f"{spec.weights.corpus!r}; fit other texts "
-            "with POST /v1/stats and give their id"
+            "weights.corpus takes references, each-side or sources here, got "
+            f"{spec.weights.corpus!r}; fit other texts with POST /v1/stats and give their id"
         )
     if isinstance(spec.transport, Tempered):
         _check_at_most("transport.sweeps", spec.transport.sweeps, MOST_SWEEPS)

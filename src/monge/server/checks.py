@@ -117,8 +117,8 @@ class Checks:
         )
         if needed > max(most, usual):
             message = (
-                f"alpha={resampling.alpha:g} with {systems} systems needs {needed} "
-                f"resamples, at most {most}"
+                f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at "
+                f"most {most}"
             )
             raise Refusal(
                 413, message, most, "take a larger alpha, or start with --limit resamples=N"

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 REPORT_FILE, CONTENT_FILE, PLANS_FILE = "report.html", "report.json", "plans.json"
 UNPAIRED = (
-    "The systems have different segments: their scores are shown, and whether one is "
-    "better is not tested."
+    "The systems have different segments: their scores are shown, and whether one is better is not "
+    "tested."
 )
 
 

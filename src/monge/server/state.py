@@ -155,8 +155,7 @@ def _check_unmarked(folder: Path) -> None:
         if foreign:
             raise UsageError(
                 f"--state {folder}: holds {_summarise_names(foreign)}, which monge serve did not "
-                f"make; "
-                "give an empty directory or one that monge serve made"
+                "make; give an empty directory or one that monge serve made"
             )
 
 
@@ -191,7 +190,7 @@ def _check_marker(folder: Path) -> None:
     if not isinstance(marked, dict) or marked.get("monge-state") != FORMAT:
         raise UsageError(
             f"--state {folder}: {MARKER} is not of a state that this version reads; give another "
-            f"directory"
+            "directory"
         )
 
 

@@ -209,8 +209,8 @@ def check(work: WorkEstimate, most: int) -> None:
     """Raise where this is more work than one request may ask for."""
     if work.seconds > most:
         message = (
-            f"about {_format_seconds(work.seconds)} seconds of work "
-            f"({work.label}: {_format_seconds(work.largest)}), at most {most}"
+            f"about {_format_seconds(work.seconds)} seconds of work ({work.label}: "
+            f"{_format_seconds(work.largest)}), at most {most}"
         )
         hint = (
             "send shorter texts, fewer pairs, metrics, sweeps or resamples, or a job; --limit "
@@ -223,8 +223,8 @@ def check_pair(work: WorkEstimate, most: int) -> None:
     """Raise where one pair of a job is more work than one request may ask for."""
     if work.largest > most:
         message = (
-            f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at "
-            f"most {most} for one pair"
+            f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at most "
+            f"{most} for one pair"
         )
         raise Refusal(
             413,
