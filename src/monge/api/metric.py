@@ -417,14 +417,16 @@ def score_segments(
     watch: Watch = Watch(),  # noqa: B008 - frozen
     score: ScoreWindow | None = None,
     on_error: str = "fail",
+    names: Sequence[str] | None = None,
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system,
     metrics in order.
 
     `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the
     digests that a replay must meet, per metric; `cache` is a store of vectors and scores, or a
-    directory for one; `watch` has callbacks of progress; `score` scores a window elsewhere. Metrics
-    of the same name get different labels. A segment that cannot be scored ends the run, or with
+    directory for one; `watch` has callbacks of progress; `score` scores a window elsewhere. `names`
+    are the labels of the metrics; without them, metrics of the same name get different labels. A
+    segment that cannot be scored ends the run, or with
     `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
     scorers, files = with_corpora(metrics, corpora)
@@ -446,7 +448,7 @@ def score_segments(
         )
     if len(metrics) == 1:
         return results
-    names = labels((metric.name, metric.asked) for metric in metrics)
+    names = names or labels((metric.name, metric.asked) for metric in metrics)
     return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
 
 

@@ -42,7 +42,7 @@ def compare(
     output.check()
     other_scores = given_scores(scores or ())
     names = metric or ([] if other_scores else ["twmd"])
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.evaluation import compare_segments, load_variants
     from monge.render.cells import listed

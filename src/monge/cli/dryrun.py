@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 
 from monge.cache.database import FILE
-from monge.cli import option_groups
+from monge.cli.option_groups import CacheOptions, ChosenMetric
 from monge.cli.printing import write_listing
 from monge.encoders.packaged import base_and_adapter, packaged
 from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
@@ -59,21 +59,21 @@ class InputSize:
 
 def write_forecast(
     rows: Rows,
-    specs: Sequence[tuple[str, Spec]],
+    metrics: Sequence[ChosenMetric],
     model: str,
-    *,
-    texts: InputOptions,
+    files: InputOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
-    keep: option_groups.CacheOptions,
+    keep: CacheOptions,
 ) -> int:
     """Write what the run would do, as a table of facts, and return the exit code."""
+    specs = [(metric.name, metric.spec) for metric in metrics]
     transports = [transport for _, spec in specs for transport in _transports(spec)]
     work = _measure_input(rows, {transport.against.name for transport in transports})
     model_names = {transport.encoder.model for transport in transports}
     models = sorted({model if name == "auto" else name for name in model_names})
     facts = {
-        "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} "
+        "read": f"{', '.join(_files(files))}: {work.segments} segments of {len(work.systems)} "
         f"system(s)",
         "metrics": ", ".join(name for name, _ in specs),
         "model": "; ".join(map(_describe_model, models)) or "none: the metrics compare words",
@@ -92,8 +92,8 @@ def write_forecast(
     return 0
 
 
-def _files(texts: InputOptions) -> list[str]:
-    paths = [texts.table, *(texts.hypotheses or ()), *(texts.references or ()), texts.source]
+def _files(files: InputOptions) -> list[str]:
+    paths = [files.table, *(files.hypotheses or ()), *(files.references or ()), files.source]
     return ["standard input" if path == "-" else path for path in paths if path is not None]
 
 

@@ -94,7 +94,7 @@ def evaluate(
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     names = judges.metric or ([] if other_scores else ["twmd"])
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         agreement_study = evaluation.evaluate(
             task,

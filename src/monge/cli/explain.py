@@ -14,7 +14,6 @@ from monge.cli import inputs, option_groups, options
 from monge.cli.printing import check_output, coloured, emit, terminal_width
 from monge.datasets.lines import is_there
 from monge.errors import UsageError
-from monge.metrics.presets import fitting, resolve
 from monge.types import Segment
 from monge.types.explanation import EXPLANATION_FORMATS
 
@@ -115,28 +114,17 @@ def explain(
             raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
         check_figures(Path(output_options.output).parent)
     signed = options.signed(output_options.signature_form)
-    metric_names = metric or [api.DEFAULT_METRIC]
-    setup.check(metric_names, quiet=output_options.quiet)
-    changes = setup.changes()
-    specs = [
-        resolve(
-            metric_name,
-            fitting(metric_name, changes) if len(metric_names) > 1 else changes,
-            setup.lang,
-        )
-        for metric_name in metric_names
-    ]
+    chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=output_options.quiet)
     rows = input_options.rows(quiet=output_options.quiet)
-    if len(rows) * len(specs) > 1 and output_options.output_format in ("svg", "png"):
-        amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
+    if len(rows) * len(chosen) > 1 and output_options.output_format in ("svg", "png"):
+        amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(chosen)} metrics"
         raise UsageError(
             f"{output_options.output_format} draws one pair by one metric, here are {amount}: take "
             "html, or one"
         )
     corpus_stats = api.load_stats(*stats) if stats else None
     explanations, names = [], []
-    for name, spec in specs:
-        loaded = setup.bind(name, spec)
+    for loaded in setup.load(chosen):
         for k, row in enumerate(rows, 1):
             explanations.append(
                 loaded.explain(row.hypothesis, _compared_texts(row, loaded), stats=corpus_stats)

@@ -15,7 +15,7 @@ from monge.datasets.lines import TextFile
 from monge.datasets.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.metrics.metric import MetricSpec
-from monge.metrics.presets import Spec, resolve
+from monge.metrics.presets import Spec
 from monge.types import Segment
 
 
@@ -105,7 +105,7 @@ def fit(
     FILE`.
     """
     check_writable(output)
-    name, spec = resolve(metric, setup.changes(overlong), setup.lang)
+    (chosen,) = setup.choose([metric], quiet=quiet, overlong=overlong)
     if (
         sum(
             map(
@@ -138,13 +138,15 @@ def fit(
     rows = None
     if corpus.table is not None:
         rows = list(inputs.table_of(corpus.table, corpus.table_format, corpus.columns, quiet=quiet))
-    loaded = setup.bind(name, spec)
+    (loaded,) = setup.load([chosen])
     if corpus.parallel is not None:
         fitted = loaded.fit_maps(_pairs(corpus.parallel))
     elif corpus.baseline is not None:
         fitted = loaded.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
     elif rows is not None:
-        fitted = loaded.fit(_shared_texts(rows, spec), hypotheses=[row.hypothesis for row in rows])
+        fitted = loaded.fit(
+            _shared_texts(rows, chosen.spec), hypotheses=[row.hypothesis for row in rows]
+        )
         loaded.scorer.check_stats(fitted)
     else:
         sides = corpus.references, corpus.hypotheses
@@ -153,7 +155,7 @@ def fit(
         loaded.scorer.check_stats(fitted)
     api.save_stats(fitted, output)
     if not quiet:
-        sys.stderr.write(f"monge: fitted {', '.join(fitted.held())} for {name}\n")
+        sys.stderr.write(f"monge: fitted {', '.join(fitted.held())} for {chosen.name}\n")
 
 
 def _shared_texts(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:

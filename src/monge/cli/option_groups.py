@@ -18,9 +18,23 @@ from monge import api
 from monge.cli import options
 from monge.cli.printing import tell
 from monge.errors import UsageError
+from monge.metrics.labels import labels
 from monge.metrics.presets import Spec, check_fitting, fitting, resolve
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ChosenMetric:
+    """A metric of a command line: the text of `-m`, its name, its settings, its label in results.
+
+    The model is not loaded yet.
+    """
+
+    text: str
+    name: str
+    spec: Spec
+    label: str
 
 
 @dataclass(frozen=True)
@@ -43,32 +57,49 @@ class SetupOptions:
 
     def changes(self, overlong: str | None = None) -> tuple[str, ...]:
         """Return all changes as AXIS=VALUE texts, `--set` last."""
-        return options.changes(self.settings, self.layers, self.precision, overlong)
+        short = {
+            "layers": self.layers,
+            "encoder.precision": self.precision,
+            "encoder.overlong": overlong,
+        }
+        named = (f"{setting}={value}" for setting, value in short.items() if value is not None)
+        return (*named, *(self.settings or ()))
 
-    def check(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded; tell which settings not
-        all metrics have.
+    def choose(
+        self,
+        texts: Sequence[str],
+        *,
+        quiet: bool,
+        overlong: str | None = None,
+        more: Sequence[str] = (),
+    ) -> list[ChosenMetric]:
+        """Resolve the texts of `-m`; raise where a name or a setting is wrong.
 
-        `more` are changes besides those of this bundle.
+        Tells which settings not all of the metrics have. `more` are changes by other options.
         """
-        changes = (*more, *self.changes())
-        notes = check_fitting(names, changes)
-        for name in names:
-            resolve(name, fitting(name, changes) if len(names) > 1 else changes, self.lang)
+        changes = (*more, *self.changes(overlong))
+        notes = check_fitting(texts, changes) if changes else []
+        several = len(texts) > 1
+        resolved = [
+            resolve(text, fitting(text, changes) if several else changes, self.lang)
+            for text in texts
+        ]
         if notes and not quiet:
             tell("; ".join(notes))
+        return [
+            ChosenMetric(text, name, spec, label)
+            for text, (name, spec), label in zip(texts, resolved, labels(resolved), strict=True)
+        ]
 
-    def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
-        """Return the metric with its loaded model; `cache` keeps static vectors."""
-        return api.bind(
-            name,
-            spec,
-            model=self.model_name,
-            lang=self.lang,
-            device=self.device,
-            online=self.online,
-            cache=cache,
-        )
+    def load(self, metrics: Sequence[ChosenMetric], cache: str | None = None) -> list[api.Metric]:
+        """Return the metrics with their models; `cache` keeps static vectors."""
+        model: dict[str, Any] = {
+            "model": self.model_name,
+            "lang": self.lang,
+            "device": self.device,
+            "online": self.online,
+        }
+        return [api.bind(metric.name, metric.spec, cache=cache, **model) for metric in metrics]
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -283,29 +281,6 @@ Verbose = Annotated[
 ]
 
 
-def changes(
-    settings: list[str] | None,
-    layers: str | None = None,
-    precision: str | None = None,
-    overlong: str | None = None,
-) -> tuple[str, ...]:
-    """Return all changes of a command line as AXIS=VALUE texts, `--set` last."""
-    short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
-    return (
-        *(f"{key}={value}" for key, value in short.items() if value is not None),
-        *(settings or ()),
-    )
-
-
-def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
-    """Return the setting that `--rescale` or `--calibrate` is short for."""
-    if rescale and calibrate:
-        raise UsageError("--rescale and --calibrate are two scales: give one")
-    if calibrate not in (None, "unit", "human"):
-        raise UsageError(f"--calibrate takes unit or human, got {calibrate!r}")
-    return ("scale=baseline",) if rescale else (f"scale={calibrate}",) if calibrate else ()
-
-
 def formats(accepted: tuple[str, ...]) -> Any:
     """Return the option `--format` of a command that accepts these formats."""
     return typer.Option(
@@ -315,16 +290,6 @@ def formats(accepted: tuple[str, ...]) -> Any:
         envvar="MONGE_FORMAT",
         help="The format of the output.",
     )
-
-
-def chosen_format(name: str, accepted: tuple[str, ...]) -> str:
-    """Return the output format; raise where it is not accepted."""
-    if name not in accepted:
-        near = get_close_matches(name, accepted, n=1, cutoff=0.5)
-        guess = f"; did you mean {near[0]}?" if near else ""
-        origin = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
-        raise UsageError(f"--format takes {', '.join(accepted)}, got {name!r}{origin}{guess}")
-    return name
 
 
 def signed(form: str) -> Callable[[str], str]:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from monge.cli import options
 from monge.datasets.output import check_writable, write_text
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Study
@@ -29,12 +29,15 @@ RESUME = "nothing is kept: with --cache DIR the same command goes on where it wa
 
 
 def check_output(name: str, formats: tuple[str, ...], output: str | None) -> None:
-    """Raise where the format is unknown or the file could not be written, before anything is
-    scored.
+    """Raise where the format is unknown or the file could not be written.
 
     A page or a picture would fill a terminal with markup, so there it needs a file.
     """
-    options.chosen_format(name, formats)
+    if name not in formats:
+        near = get_close_matches(name, formats, n=1, cutoff=0.5)
+        guess = f"; did you mean {near[0]}?" if near else ""
+        origin = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
+        raise UsageError(f"--format takes {', '.join(formats)}, got {name!r}{origin}{guess}")
     if output is not None:
         check_writable(output)
     elif name in DRAWN and sys.stdout.isatty():

@@ -242,7 +242,7 @@ def _score_input(
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
     """Score the texts; return results, segments, and metrics by their labels."""
     names = metric or [api.DEFAULT_METRIC]
-    setup.check(names, quiet=keep.quiet)
+    setup.choose(names, quiet=keep.quiet)
     rows = input_options.rows(quiet=keep.quiet)
     if human is not None:  # what is wrong with it is told before the scoring, not after
         human.of({"": list(rows)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,13 +41,13 @@ def score_on_ray(
     """Score with the workers of Ray; parts go to -o, the results to standard output and to a file
     beside the parts.
     """
-    engine = scale.of_ray()
+    chosen, engine = choice.choose(setup, quiet=keep.quiet), scale.of_ray()
     from monge import cluster
 
-    request = _request(choice, setup, output_options, scale)
-    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
+    request = _request(output_options, scale)
+    thresholds = gate.parse_limits(output_options.fail_under or (), chosen)
     corpora = statistics.corpora()
-    recipe, expected = _recipe(choice, setup, corpora)
+    recipe, expected = _recipe(choice, chosen, setup, corpora)
     if keep.folder is not None and not keep.quiet:
         tell("--cache is not used by --engine ray: what is done is kept with the parts")
     nothing = f"what was done is kept in {request.folder.path}: the same command goes on from there"
@@ -57,15 +58,10 @@ def score_on_ray(
     if rows.note and not keep.quiet:
         tell(rows.note)
     _show(outcome, output_options.signature_form, keep)
-    return gate.judge_summaries(outcome.results, least)
+    return gate.judge_summaries(outcome.results, thresholds)
 
 
-def _request(
-    choice: MetricOptions,
-    setup: option_groups.SetupOptions,
-    output_options: ScoreOutputOptions,
-    scale: ScaleOptions,
-) -> ClusterRequest:
+def _request(output_options: ScoreOutputOptions, scale: ScaleOptions) -> ClusterRequest:
     from monge.cluster import SUFFIXES, ClusterRequest
 
     if output_options.output is None:
@@ -95,14 +91,17 @@ def _request(
 
 
 def _recipe(
-    choice: MetricOptions, setup: option_groups.SetupOptions, corpora: api.Corpora
+    choice: MetricOptions,
+    chosen: Sequence[option_groups.ChosenMetric],
+    setup: option_groups.SetupOptions,
+    corpora: api.Corpora,
 ) -> tuple[Recipe, list[dict[str, str]] | None]:
     """Return the metrics as workers load them; a signature is replayed here first."""
     from monge.cluster import Recipe
 
-    metrics, expected = choice.specs(setup), None
+    metrics, expected = [(metric.name, metric.spec) for metric in chosen], None
     if choice.signature:
-        loaded, expected = choice.load(setup, None)
+        loaded, expected = choice.load(chosen, setup, None)
         metrics = [(metric.name, metric.asked) for metric in loaded]
     model_options = {
         "model": setup.model_name,

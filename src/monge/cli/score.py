@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +31,6 @@ from monge.datasets.lines import TextFile
 from monge.errors import UsageError
 from monge.metrics.labels import labels
 from monge.metrics.metric import MetricSpec
-from monge.metrics.presets import Spec, fitting, resolve
 from monge.metrics.signature import parse
 from monge.types import Result, Segment
 from monge.types.table import STUDY_FORMATS
@@ -81,64 +79,49 @@ class MetricOptions:
         ),
     ] = False
 
-    def changes(self, setup: option_groups.SetupOptions) -> tuple[str, ...]:
-        """Return the changes to every metric, as AXIS=VALUE texts."""
-        return (*self._own(), *setup.changes(self.overlong))
+    def changes(self) -> tuple[str, ...]:
+        """Return the changes of these options to every metric, as AXIS=VALUE texts."""
+        if self.rescale and self.calibrate:
+            raise UsageError("--rescale and --calibrate are two scales: give one")
+        if self.calibrate not in (None, "unit", "human"):
+            raise UsageError(f"--calibrate takes unit or human, got {self.calibrate!r}")
+        scale = "baseline" if self.rescale else self.calibrate
+        settings = {"references": self.rule, "scale": scale}
+        return tuple(f"{name}={value}" for name, value in settings.items() if value)
 
-    def _own(self) -> tuple[str, ...]:
-        rule = (f"references={self.rule}",) if self.rule else ()
-        return (*rule, *options.scale(self.rescale, self.calibrate))
-
-    def check(self, setup: option_groups.SetupOptions, *, quiet: bool) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded."""
+    def choose(
+        self, setup: option_groups.SetupOptions, *, quiet: bool
+    ) -> list[option_groups.ChosenMetric]:
+        """Return the metrics of `-m`, or those that `--signature` describes; load no model."""
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
         if not self.signature:
-            setup.check(
-                self.names,
-                quiet=quiet,
-                more=(*self._own(), *options.changes(None, overlong=self.overlong)),
-            )
-
-    @property
-    def names(self) -> list[str]:
-        """The metrics as named on the command line."""
-        return list(self.metric or [api.DEFAULT_METRIC])
-
-    def specs(self, setup: option_groups.SetupOptions) -> list[tuple[str, Spec]]:
-        """Return name and settings of every metric, in order, before a model is loaded."""
-        if self.signature:
-            return [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
-        changes, several = self.changes(setup), len(self.names) > 1
+            texts, more = self.metric or [api.DEFAULT_METRIC], self.changes()
+            return setup.choose(texts, quiet=quiet, overlong=self.overlong, more=more)
+        specs = [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
         return [
-            resolve(name, fitting(name, changes) if several else changes, setup.lang)
-            for name in self.names
+            option_groups.ChosenMetric(name, name, spec, label)
+            for (name, spec), label in zip(specs, labels(specs), strict=True)
         ]
-
-    def names_by_label(self, setup: option_groups.SetupOptions) -> dict[str, tuple[str, ...]]:
-        """Return the label of every metric in the results -> its other names: its name, and the
-        text of `-m`.
-        """
-        specs = self.specs(setup)
-        requested_names = [name for name, _ in specs] if self.signature else self.names
-        names = zip(labels(specs), specs, requested_names, strict=True)
-        return {label: (name, text.strip()) for label, (name, _), text in names}
 
     def load(
-        self, setup: option_groups.SetupOptions, cache: str | None
+        self,
+        metrics: Sequence[option_groups.ChosenMetric],
+        setup: option_groups.SetupOptions,
+        cache: str | None,
     ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """Return the metrics with their models, and the digests that a replay must match; `cache`
-        keeps vectors.
-        """
+        """Return the metrics with their models, and the digests that a replay must match."""
         if not self.signature:
-            return [setup.bind(name, spec, cache) for name, spec in self.specs(setup)], None
-        again = partial(
-            api.replay, model=setup.model_name, device=setup.device, online=setup.online
-        )
-        replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
-        return [metric for metric, _ in replayed], None if self.refit else [
-            digests for _, digests in replayed
-        ]
+            return setup.load(metrics, cache), None
+        settings = (*self.changes(), *setup.changes(self.overlong))
+        where: dict[str, Any] = {
+            "model": setup.model_name,
+            "device": setup.device,
+            "online": setup.online,
+        }
+        replayed = [api.replay(line, settings=settings, **where) for line in self.signature]
+        digests = None if self.refit else [digests for _, digests in replayed]
+        return [metric for metric, _ in replayed], digests
 
 
 @dataclass(frozen=True)
@@ -237,14 +220,12 @@ class ScoreOutputOptions:
         def texts(system: str) -> Iterator[Segment]:
             return (row for row in rows if row.system == system)
 
-        system_texts = texts if self.with_texts else None
-        with_segments = self.segments or self.with_texts
         return View(
             version("monge"),
-            with_segments,
-            system_texts,
+            self.segments or self.with_texts,
+            texts if self.with_texts else None,
             options.signed(self.signature_form),
-            today(),
+            today() if self.output_format == "html" else "",
         )
 
 
@@ -294,73 +275,72 @@ def score(
     if scale.on_ray:
         from monge.cli.scale import score_on_ray
 
-        choice.check(setup, quiet=keep.quiet)
         return score_on_ray(texts, choice, setup, statistics, output_options, keep, scale)
     output_options.check()
-    choice.check(setup, quiet=keep.quiet)
-    local_input = texts.local_input()
-    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
+    chosen, files = choice.choose(setup, quiet=keep.quiet), texts.local_input()
+    limits = output_options.fail_under
+    thresholds = gate.parse_limits(limits, chosen) if limits else {}
     with stage("read", verbose=keep.verbose):
-        rows = read_input(local_input, purpose="score", quiet=keep.quiet)
+        rows = read_input(files, purpose="score", quiet=keep.quiet)
     if output_options.dry_run:
         from monge.cli.dryrun import write_forecast
 
         model = api.suited(setup.model_name, setup.lang)
-        return write_forecast(
-            rows,
-            choice.specs(setup),
-            model,
-            texts=local_input,
-            statistics=statistics,
-            output_options=output_options,
-            keep=keep,
-        )
+        return write_forecast(rows, chosen, model, files, statistics, output_options, keep)
     with stage("loaded the model", verbose=keep.verbose):
-        loaded, expected = choice.load(setup, keep.folder)
+        metrics, expected = choice.load(chosen, setup, keep.folder)
+    corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
-        with stage("fitted, encoded and scored", verbose=keep.verbose):
-            how = "count" if scale.tolerant else "fail"
-            results = _score_input(
-                rows, loaded, expected, statistics.corpora(), output_options, keep, store, how
-            )
-            scored = _without_failed(rows, results)
-        if output_options.interval:
-            results = api.with_intervals(results, seed=output_options.seed)
-        with stage("written", verbose=keep.verbose):
-            _emit(results, scored, loaded, output_options)
+        run = _Run(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
+        results, scored_rows = _score_and_write(run, output_options, keep)
     if not keep.quiet:
         _tell_notes(results, verbose=keep.verbose)
-        _tell_tuning(loaded, setup.model_name, translated=texts.source is not None)
-    return gate.judge(results, least, scored)
+        _tell_tuning(metrics, setup.model_name, translated=texts.source is not None)
+    return gate.judge(results, thresholds, scored_rows) if thresholds else 0
 
 
-def _score_input(
-    rows: Rows,
-    loaded: Sequence[api.Metric],
-    expected: list[dict[str, str]] | None,
-    corpora: api.Corpora,
-    output_options: ScoreOutputOptions,
-    keep: option_groups.CacheOptions,
-    store: Store | None,
-    on_error: str,
-) -> list[Result]:
-    """Score the rows with a progress bar; if interrupted, tell how to resume."""
-    with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
+@dataclass(frozen=True)
+class _Run:
+    """What is scored: rows, metrics with their labels, statistics, and digests of a replay."""
+
+    rows: Rows
+    metrics: Sequence[api.Metric]
+    labels: Sequence[str]
+    corpora: api.Corpora
+    expected: list[dict[str, str]] | None
+    store: Store | None
+    tolerant: bool
+
+
+def _score_and_write(
+    run: _Run, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
+) -> tuple[list[Result], Iterable[Segment]]:
+    """Score the rows with a progress bar, write the results; return them and the scored rows."""
+    with (
+        stage("fitted, encoded and scored", verbose=keep.verbose),
+        progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance),
+    ):
         if grow is not None:
-            grow(len(rows))
-        stream = (
-            _stream(loaded, texts=output_options.with_texts) if output_options.streamed else None
+            grow(len(run.rows))
+        stream = None
+        if output_options.streamed:
+            stream = _stream(run.labels, texts=output_options.with_texts)
+        results = api.score_segments(
+            run.metrics,
+            run.rows,
+            corpora=run.corpora,
+            expect=run.expected,
+            cache=run.store,
+            watch=api.Watch(advance, stream),
+            on_error="count" if run.tolerant else "fail",
+            names=run.labels,
         )
-        watch = api.Watch(advance, stream)
-        return api.score_segments(
-            loaded,
-            rows,
-            corpora=corpora,
-            expect=expected,
-            cache=store,
-            watch=watch,
-            on_error=on_error,
-        )
+    rows = _without_failed(run.rows, results) if run.tolerant else run.rows
+    if output_options.interval:
+        results = api.with_intervals(results, seed=output_options.seed)
+    with stage("written", verbose=keep.verbose):
+        _emit(results, rows, run.metrics, output_options)
+    return results, rows
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
@@ -374,14 +354,10 @@ def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
 
 
 def _stream(
-    metrics: Sequence[api.Metric], *, texts: bool
+    labels: Sequence[str], *, texts: bool
 ) -> Callable[[int, Sequence[Segment], Scores], None]:
-    """Return a function that writes the segments of a window as soon as a metric has scored
-    them.
-    """
+    """Return a function that writes the segments of a window once a metric has scored them."""
     from monge.render.results import segment_line, text_fields
-
-    names = labels((metric.name, metric.asked) for metric in metrics)
 
     def scored(k: int, rows: Sequence[Segment], scores: Scores) -> None:
         parts = {name: values.tolist() for name, values in scores.parts.items()}
@@ -394,7 +370,7 @@ def _stream(
                 "flags": list(scores.flags[i]),
                 **(text_fields(row) if texts else {}),
             }
-            sys.stdout.write(segment_line({"metric": names[k], "system": row.system}, line) + "\n")
+            sys.stdout.write(segment_line({"metric": labels[k], "system": row.system}, line) + "\n")
         sys.stdout.flush()
 
     return scored

@@ -94,7 +94,7 @@ def sensitivity(
 
     task = studies.task_of(judgements)
     names = metric or ["moverscore", "bertscore"]
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         sensitivity_study = evaluation.sensitivity(
             task,

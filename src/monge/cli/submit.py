@@ -10,7 +10,6 @@ import typer
 from monge import api
 from monge.cli import option_groups, options
 from monge.cli.printing import bar_wanted, progress, tell
-from monge.metrics.presets import fitting, resolve
 
 
 @option_groups.flatten_options
@@ -52,15 +51,10 @@ def submit(
     quiet: options.Quiet = False,
 ) -> None:
     """Score every system of a WMT test set and write the files that the metrics task takes."""
-    names = metric or [api.DEFAULT_METRIC]
-    setup.check(names, quiet=quiet)
+    chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=quiet)
     from monge.compat.mt_metrics_eval import submit as scored
 
-    changes, several = setup.changes(), len(names) > 1
-    specs = [
-        resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names
-    ]
-    loaded = [setup.bind(*name_and_spec) for name_and_spec in specs]
+    loaded = setup.load(chosen)
     pair_names = (
         [pair.strip() for pair in pairs.split(",") if pair.strip()] if pairs is not None else None
     )

@@ -81,7 +81,7 @@ def sweep(
             else options_given.data,
         )
     names = metric or ["twmd"]
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         sweep_study = evaluation.sweep(
             task,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -244,7 +244,7 @@ def _plan(
         judgements.data,
         dev=dev,
         model=setup.model_name,
-        settings=options.changes(setup.settings, setup.layers),
+        settings=replace(setup, precision=None).changes(),
         pairs=judgements.groups,
         human=learning.human,
         text=judgements.text,
