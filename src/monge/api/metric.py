@@ -20,6 +20,8 @@ from monge.api.options import Options, check_options, check_stats
 from monge.cache import opened
 from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
+from monge.datasets.parallel import Parallel
+from monge.datasets.tables import Table
 from monge.errors import DataError, Flagged, Unsuited, UsageError
 from monge.metrics.blend import BlendSpec
 from monge.metrics.labels import labels
@@ -390,9 +392,11 @@ def suited(model: str, lang: str | None) -> str:
     """
     from monge.encoders.packaged import PACKAGED, model_for, model_languages
 
+    if lang is None:
+        return model
     check_language(lang)
     languages = model_languages(model)
-    if lang is None or languages is None or lang in languages:
+    if languages is None or lang in languages:
         return model
     if model == "auto":
         return model_for(lang)
@@ -435,7 +439,13 @@ def score_segments(
     with nullcontext() if cache is None else opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
         run = ScoringRun(
-            scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant
+            scorers,
+            segments,
+            corpora=corpora,
+            store=store,
+            score=score,
+            tolerant=tolerant,
+            summary=segments.summary if isinstance(segments, Parallel | Table) else None,
         )
         results = watched(run, expect, watch)
     failed = run.failed

@@ -66,10 +66,10 @@ def command_of(verb: str) -> Any:
     module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
-    from monge.cli.help_pages import Verb, examples
+    from monge.cli.help_pages import Verb
 
     alone = typer.Typer(**options.PLAIN)
-    alone.command(verb, cls=Verb, epilog=examples(verb))(getattr(module, verb))
+    alone.command(verb, cls=Verb)(getattr(module, verb))
     return typer.main.get_command(alone)
 
 

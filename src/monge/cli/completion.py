@@ -17,7 +17,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup
 from monge.cli.printing import tell
 from monge.errors import UnknownName, UsageError
 
@@ -61,7 +61,7 @@ Shell = Annotated[
 ]
 
 
-@app.command(cls=Verb, epilog=examples("completion install"))
+@app.command(cls=Verb)
 def install(shell: Shell = None) -> None:
     """Write the script of a shell, and have the shell read it when it starts."""
     name = _shell(shell)
@@ -84,7 +84,7 @@ def install(shell: Shell = None) -> None:
     tell(f"completion for {name} is in {place}; it works in shells that are started from now on")
 
 
-@app.command(cls=Verb, epilog=examples("completion show"))
+@app.command(cls=Verb)
 def show(shell: Shell = None) -> None:
     """Print the script of a shell, to be read by hand or in another place."""
     sys.stdout.write(SCRIPTS[_shell(shell)])

@@ -217,11 +217,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 """Verb -> two common tasks, and the commands for them."""
 
 
-def examples(verb: str) -> str:
-    """Return the examples of a verb as help shows them."""
-    return "\n".join(f"  {purpose}\n    {command}" for purpose, command in EXAMPLES.get(verb, ()))
-
-
 class VerbGroup(TyperGroup):
     """A verb that has verbs of its own; its help describes each in full sentences."""
 
@@ -274,9 +269,12 @@ class Verb(TyperCommand):
                     formatter.write_dl([(name.ljust(width), text), *rest], col_max=width)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, not wrapped."""
-        if self.epilog:
-            formatter.write(f"\nExamples:\n{self.epilog}\n")
+        """Write the examples of the verb, not wrapped."""
+        verb = ctx.command_path.partition(" ")[2]
+        if verb in EXAMPLES:
+            formatter.write("\nExamples:\n")
+            for purpose, command in EXAMPLES[verb]:
+                formatter.write(f"  {purpose}\n    {command}\n")
 
 
 def _name(argument: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup
 from monge.cli.printing import write_listing
 from monge.metrics.signature import difference, full, shortened
 from monge.metrics.signature import parse as parse_signature
@@ -28,7 +28,7 @@ Line = Annotated[
 ]
 
 
-@app.command(cls=Verb, epilog=examples("signature parse"))
+@app.command(cls=Verb)
 def parse(signature: Line, output_format: Format = "text", output: options.Output = None) -> None:
     """Check a signature and print it, a setting a line, with its other form."""
     parsed, long, short = parse_signature(signature), full(signature), shortened(signature)
@@ -46,7 +46,7 @@ def parse(signature: Line, output_format: Format = "text", output: options.Outpu
     )
 
 
-@app.command(cls=Verb, epilog=examples("signature diff"))
+@app.command(cls=Verb)
 def diff(
     one: Line,
     other: Annotated[str, typer.Argument(metavar="SIGNATURE", help="Another, long or short.")],
@@ -68,7 +68,7 @@ def diff(
     )
 
 
-@app.command("from-bert-score", cls=Verb, epilog=examples("signature from-bert-score"))
+@app.command("from-bert-score", cls=Verb)
 def from_bert_score(
     line: Annotated[
         str,

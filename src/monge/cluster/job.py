@@ -12,8 +12,9 @@ from monge.cache import code_digest
 from monge.errors import ModelError, UsageError
 from monge.metrics.labels import labels
 from monge.metrics.presets import Spec
-from monge.scoring.scan import InputSummary, bind_side
+from monge.scoring.sides import bind_side
 from monge.types import CorpusStats, DocumentCounts
+from monge.types.scan import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer, StatsBySystem

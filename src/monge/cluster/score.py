@@ -25,10 +25,11 @@ from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.cluster.run_folder import COUNT, SCORE, read_json, write_atomically, write_json
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
-from monge.scoring.scan import InputSummary, warn_unused_references
+from monge.scoring.sides import warn_unused_references
 from monge.scoring.summary import Summary, merge_summaries
 from monge.scoring.text_checks import check_first_segments, warn_unknown
 from monge.types import Result, Segment
+from monge.types.scan import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer

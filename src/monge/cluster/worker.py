@@ -31,10 +31,10 @@ from monge.cluster.run_folder import (
 from monge.errors import DataError, MongeError
 from monge.scoring.first_occurrences import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
-from monge.scoring.scan import InputSummary
 from monge.scoring.summary import Summary, resample_sums
 from monge.scoring.windows import distinct, with_side
 from monge.types import Result
+from monge.types.scan import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding

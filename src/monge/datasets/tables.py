@@ -20,6 +20,7 @@ from monge.datasets.lines import StrPath, check_text
 from monge.datasets.rows import Row, Rows, missing_column
 from monge.errors import Unreadable
 from monge.types import Segment
+from monge.types.scan import InputSummary, scan_input
 
 Against = Literal["references", "source"]
 
@@ -44,19 +45,32 @@ class Table:
         self.columns: Columns = assign_columns(rows.columns(), roles, columns or {}, rows.name)
         self.against: Against = self._choose_against(against)
 
-    @cached_property
+    @property
     def systems(self) -> dict[str, int]:
-        """The number of rows per system, in order of first appearance; raises for two rows with one
-        id.
-        """
+        """The number of rows per system, in order of first appearance."""
+        return self._scanned[1]
+
+    @property
+    def summary(self) -> InputSummary:
+        """The result of the first reading."""
+        return self._scanned[0]
+
+    @cached_property
+    def _scanned(self) -> tuple[InputSummary, dict[str, int]]:
+        """The result of reading every row once; raises for two rows of a system with one id."""
         counts: Counter[str] = Counter()
         keys = array("q")
-        for segment in self:
-            counts[segment.system] += 1
-            keys.append(hash((segment.system, segment.id)))
+
+        def record_rows() -> Iterator[Segment]:
+            for segment in self:
+                counts[segment.system] += 1
+                keys.append(hash((segment.system, segment.id)))
+                yield segment
+
+        summary = scan_input(record_rows())
         if self.columns.get("id") and len(np.unique(keys)) < len(keys):
             self._check_ids()
-        return dict(counts)
+        return summary, dict(counts)
 
     def _check_ids(self) -> None:
         """Name the first two rows of a system that have the same id."""
@@ -214,7 +228,7 @@ def read_table(
         text.
     """
     table = Table(Rows(path, format), against, columns)
-    _ = table.systems
+    _ = table.summary
     return table
 
 

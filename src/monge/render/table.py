@@ -204,33 +204,28 @@ def _filled(sheet: Sheet, *, with_spans: bool = False) -> Sheet:
     sheet = _for_people(sheet)
     if sheet.over:
         return sheet
-
-    def holds(cell: Cell) -> bool:
-        return bool(cell.text or cell.detail or (with_spans and cell.span is not None))
-
-    columns = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
+    columns = [
+        k
+        for k, column in enumerate(zip(*sheet.rows, strict=True))
+        if any(
+            cell.text or cell.detail or (with_spans and cell.span is not None) for cell in column
+        )
+    ]
     return sheet.columns(columns) if columns else sheet
 
 
 def _for_people(sheet: Sheet) -> Sheet:
     """Return the table with the short forms of its cells, and a minus sign in its numbers."""
     kinds = _kinds(sheet)
-
-    def shown(cell: Cell, words: bool) -> Cell:
-        text, detail = cell.short or cell.text, cell.short_detail or cell.detail
-        return replace(
-            cell,
-            text=text if words else with_minus(text),
-            detail=with_minus(detail),
-            short="",
-            short_detail="",
-        )
-
-    rows = tuple(
-        tuple(shown(cell, words) for cell, words in zip(row, kinds, strict=True))
-        for row in sheet.rows
-    )
-    return replace(sheet, rows=rows)
+    rows = []
+    for row in sheet.rows:
+        cells = []
+        for cell, words in zip(row, kinds, strict=True):
+            text, detail = cell.short or cell.text, with_minus(cell.short_detail or cell.detail)
+            text = text if words else with_minus(text)
+            cells.append(replace(cell, text=text, detail=detail, short="", short_detail=""))
+        rows.append(tuple(cells))
+    return replace(sheet, rows=tuple(rows))
 
 
 def _signatures(sheets: Sequence[Sheet]) -> list[str]:

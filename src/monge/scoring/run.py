@@ -13,11 +13,12 @@ from monge.errors import BadSegment, DataError
 from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.replay import Expected, check_expected
 from monge.scoring.result_buffer import Buffer, Scratch, add_scores
-from monge.scoring.scan import FIRST_SEGMENTS, InputSummary, bind_side, scan_input
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem
+from monge.scoring.sides import bind_side
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
 from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
+from monge.types.scan import FIRST_SEGMENTS, InputSummary, scan_input
 
 if TYPE_CHECKING:
     from monge.cache import Store
@@ -62,9 +63,9 @@ class ScoringRun:
     segments that a window has at the most, `score` scores a window with some metrics, None for this
     process. Each metric compares with its own side, the references or the source; where the
     segments have none of it, the other stands in, and the signature says so. `shard` stands for
-    `segments` where these are a part of a larger run. A segment that cannot be scored ends the run
-    with an error that names it or, where `tolerant`, is left out of every metric and listed in
-    `failed`.
+    `segments` where these are a part of a larger run; `summary` is the scan of the segments, if it
+    was already made. A segment that cannot be scored ends the run with an error that names it or,
+    where `tolerant`, is left out of every metric and listed in `failed`.
     """
 
     def __init__(
@@ -78,8 +79,10 @@ class ScoringRun:
         score: ScoreWindow | None = None,
         shard: ShardContext | None = None,
         tolerant: bool = False,
+        summary: InputSummary | None = None,
     ) -> None:
         self._segments, self._corpora, self._store = segments, corpora, store
+        self._scanned = summary if shard is None else shard.summary
         self._window, self._score_window, self._shard = window, score, shard
         self._failed = FailedSegments(tolerant)
         self.unknown_texts: list[
@@ -102,10 +105,10 @@ class ScoringRun:
         """Scan the input, bind metrics to sides, and fit the statistics of the members that compare
         vectors.
         """
-        if self._shard is not None:
-            self.summary = self._shard.summary
+        if first_texts is not None:
+            self.summary = scan_input(first_texts.scan())
         else:
-            self.summary = scan_input(self._segments if first_texts is None else first_texts.scan())
+            self.summary = self._scanned or scan_input(self._segments)
         if not self.summary.systems:
             raise DataError("there is nothing to score: no segments")
         self.metrics = [bind_side(metric, self.summary.sides) for metric in metrics]

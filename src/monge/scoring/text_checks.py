@@ -14,7 +14,7 @@ from monge.encoders.packaged import PACKAGED
 from monge.errors import DataError, Unsuited
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
-from monge.scoring.scan import warn_unused_references
+from monge.scoring.sides import warn_unused_references
 from monge.scoring.windows import SOURCE, with_side
 from monge.text.language import guess_language
 from monge.text.scripts import likely_language, main_script, script_label, scripts_of

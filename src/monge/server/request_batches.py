@@ -15,11 +15,11 @@ from monge import api
 from monge.errors import MongeError
 from monge.metrics.labels import labels
 from monge.scoring.run import ScoringRun, ShardContext, Watch
-from monge.scoring.scan import scan_input
 from monge.scoring.scorer import Scores
 from monge.scoring.text_checks import watched
 from monge.scoring.windows import REFERENCES, Window, distinct
 from monge.types import CorpusStats, Result, Segment
+from monge.types.scan import scan_input
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding

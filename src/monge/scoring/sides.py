@@ -1,55 +1,14 @@
-"""One scan of the input of a run: its systems, the sides that its segments have, and the first of
-them.
-"""
+"""Which side metrics compare with: the references or the source."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from monge.errors import DataError, Unused
 from monge.scoring.scorer import Scorer
 from monge.scoring.windows import REFERENCES, SOURCE
 from monge.types import Segment
-
-FIRST_SEGMENTS = 64
-"""Segments at the beginning of a run whose texts are checked before anything is scored."""
-
-
-@dataclass(frozen=True)
-class InputSummary:
-    """What one scan tells of the segments of a run.
-
-    systems: their names in input order; sides: the sides that any segment has, each with the first
-    segment that lacks it, None where all have it; first: the first segments.
-    """
-
-    systems: Sequence[str]
-    sides: Mapping[str, Segment | None]
-    first: Sequence[Segment]
-
-
-def scan_input(segments: Iterable[Segment]) -> InputSummary:
-    """Go through the segments once."""
-    first: list[Segment] = []
-    systems: dict[str, None] = {}
-    present: set[str] = set()
-    lacking: dict[str, Segment] = {}
-    for row in segments:
-        systems[row.system] = None
-        if len(first) < FIRST_SEGMENTS:
-            first.append(row)
-        for side, has_side in (
-            (REFERENCES, bool(row.references)),
-            (SOURCE, row.source is not None),
-        ):
-            if has_side:
-                present.add(side)
-            else:
-                lacking.setdefault(side, row)
-    sides = {side: lacking.get(side) for side in (REFERENCES, SOURCE) if side in present}
-    return InputSummary(list(systems), sides, first)
 
 
 def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
