@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from monge.cli import option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import check_output, coloured, emit, terminal_width, today
 from monge.cli.reproduce import ModelOptions
 from monge.errors import UsageError
@@ -20,39 +21,22 @@ class SamplingOptions:
     """Options for what is sampled from the texts."""
 
     sentences: Annotated[
-        int,
-        typer.Option(
-            "--sentences", metavar="N", help="Use at most so many of the texts, drawn at random."
-        ),
+        int, option("--sentences N", help="Use at most so many of the texts, drawn at random.")
     ] = 1000
     pairs: Annotated[
-        int,
-        typer.Option(
-            "--pairs", metavar="N", help="How many pairs of words are drawn for each similarity."
-        ),
+        int, option("--pairs N", help="How many pairs of words are drawn for each similarity.")
     ] = 1000
     contexts: Annotated[
         int,
-        typer.Option(
-            "--contexts",
-            metavar="N",
-            help="In how many texts a word must stand to be compared with itself.",
+        option(
+            "--contexts N", help="In how many texts a word must stand to be compared with itself."
         ),
     ] = 5
     batch: Annotated[
-        int,
-        typer.Option(
-            "--batch", metavar="N", help="How many texts share a mean where batches are centred."
-        ),
+        int, option("--batch N", help="How many texts share a mean where batches are centred.")
     ] = 32
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of everything that is drawn.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        int, option("--seed N", options.STATISTICS, help="The seed of everything that is drawn.")
     ] = 12345
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from monge.cli import inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.datasets.segment_scores import given_scores
 
 
@@ -17,11 +16,10 @@ class SystemTestOptions(studies.SignificanceOptions):
 
     test: Annotated[
         str,
-        typer.Option(
-            "--test",
-            metavar="bootstrap|permutation",
+        option(
+            "--test bootstrap|permutation",
+            options.STATISTICS,
             help="The test that decides which systems share a cluster.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = "bootstrap"
 

@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from monge.cli import options
+from monge.cli.options import option
 from monge.cli.printing import bar_wanted, tell
 from monge.errors import UsageError
 
@@ -31,40 +30,36 @@ class EngineOptions:
 
     engine: Annotated[
         str,
-        typer.Option(
-            "--engine",
-            metavar="local|ray",
+        option(
+            "--engine local|ray",
+            options.CLUSTER,
             help="Where it is computed: here (local), or by the workers of Ray, on this machine or "
             "a cluster.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = LOCAL
     address: Annotated[
         str | None,
-        typer.Option(
-            "--address",
-            metavar="auto|HOST:PORT",
+        option(
+            "--address auto|HOST:PORT",
+            options.CLUSTER,
             help="With --engine ray: a Ray that is running; without it, one is started on this "
             "machine.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = None
     workers: Annotated[
         str,
-        typer.Option(
-            "--workers",
-            metavar="N|auto",
+        option(
+            "--workers N|auto",
+            options.CLUSTER,
             help="With --engine ray: how many workers; auto takes as many as there are processors.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = "auto"
     worker_threads: Annotated[
         int,
-        typer.Option(
-            "--worker-threads",
-            metavar="N",
+        option(
+            "--worker-threads N",
+            options.CLUSTER,
             help="With --engine ray: the threads, and so the processors, of a worker.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = 1
 
@@ -119,10 +114,8 @@ class ScaleOptions(EngineOptions):
 
     on_bad_row: Annotated[
         str,
-        typer.Option(
-            "--on-error",
-            "--on-bad-row",
-            metavar="fail|count",
+        option(
+            "--on-error --on-bad-row fail|count",
             help="A segment that cannot be scored ends the run (fail), or is left out of all "
             "metrics, counted and listed (count). With --engine ray also a row that cannot be "
             "read, or whose worker dies again and again.",
@@ -130,11 +123,11 @@ class ScaleOptions(EngineOptions):
     ] = "fail"
     log_json: Annotated[
         bool,
-        typer.Option(
+        option(
             "--log-json",
+            options.CLUSTER,
             help="With --engine ray: tell progress as lines of JSON on standard error, for "
             "machines.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = False
 

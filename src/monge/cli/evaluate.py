@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import tell_written, warn
 from monge.datasets.segment_scores import given_scores
 
@@ -20,21 +19,19 @@ class EvaluationJudgementOptions(option_groups.JudgementOptions):
     level: options.Level = "segment"
     human: Annotated[
         list[str] | None,
-        typer.Option(
-            "--human",
-            metavar="COLUMN",
+        option(
+            "--human COLUMN",
+            options.INPUT,
             help="A column of human judgements; by default the data set's main one; repeatable.",
-            rich_help_panel=options.INPUT,
         ),
     ] = None
     statistic: Annotated[
         list[str] | None,
-        typer.Option(
-            "--statistic",
-            metavar="NAME",
+        option(
+            "--statistic NAME",
+            options.STATISTICS,
             help="How agreement is measured: pearson, spearman, kendall, tau10, spa, "
             "pearson-by-item …; by default what the data set was published with; repeatable.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = None
     switch: studies.Switches = None
@@ -48,12 +45,11 @@ class BestMetricTestOptions(studies.SignificanceOptions):
 
     test: Annotated[
         str,
-        typer.Option(
-            "--test",
-            metavar="auto|williams|perm-both|bootstrap",
+        option(
+            "--test auto|williams|perm-both|bootstrap",
+            options.STATISTICS,
             help="The test of whether a metric is worse than the best one of its group; means over "
             "groups are always tested by bootstrap.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = "auto"
 
@@ -66,11 +62,11 @@ class EvaluatedOptions:
     scores: inputs.Scores = None
     uniform_units: Annotated[
         bool,
-        typer.Option(
+        option(
             "--uniform-units",
+            options.STATISTICS,
             help="Evaluate every metric a second time with the same words and equal weights, and "
             "tell whether their order changes.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = False
 

@@ -11,6 +11,7 @@ import typer
 
 from monge import api
 from monge.cli import inputs, option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import check_output, coloured, emit, terminal_width
 from monge.datasets.lines import is_there
 from monge.errors import UsageError
@@ -36,17 +37,15 @@ class ExplainInputOptions(option_groups.TextFileOptions):
     ] = None
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="TEXT",
+        option(
+            "--also TEXT",
             help="Another generated text, explained beside the first one; repeatable.",
         ),
     ] = None
     segment: Annotated[
         str | None,
-        typer.Option(
-            "--id",
-            metavar="ID",
+        option(
+            "--id ID",
             help="The segment of a table with this id, or this line of -t and -r, counted from 1.",
         ),
     ] = None
@@ -82,10 +81,10 @@ class ExplainOutputOptions:
 
     every: Annotated[
         bool,
-        typer.Option(
+        option(
             "--all",
+            options.OUTPUT,
             help="Show every word of long texts instead of the worst 20 (text format).",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = False
     output_format: Annotated[str, options.formats(FORMATS)] = "text"

@@ -11,6 +11,7 @@ import typer
 
 from monge import api
 from monge.cli import inputs, option_groups, options
+from monge.cli.options import option
 from monge.datasets.lines import TextFile
 from monge.datasets.output import check_writable
 from monge.errors import DataError, UsageError
@@ -25,36 +26,30 @@ class CorpusOptions:
 
     references: Annotated[
         list[str] | None,
-        typer.Option(
-            "-r",
-            "--references",
-            metavar="FILE",
+        option(
+            "-r --references FILE",
             help="The texts to fit on: references, sources or any corpus, one a line; repeatable.",
         ),
     ] = None
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option(
-            "-t",
-            "--hypotheses",
-            metavar="FILE",
+        option(
+            "-t --hypotheses FILE",
             help="The hypotheses, for metrics that fit each side by itself; repeatable.",
         ),
     ] = None
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline",
-            metavar="FILE",
+        option(
+            "--baseline FILE",
             help="Fit a baseline instead: what random pairs of these texts get, which --rescale "
             "maps to 0.",
         ),
     ] = None
     parallel: Annotated[
         str | None,
-        typer.Option(
-            "--parallel",
-            metavar="FILE",
+        option(
+            "--parallel FILE",
             help="Fit maps between languages instead, for centre=clp and umd: source, tab, target "
             "in every line.",
         ),
@@ -69,12 +64,7 @@ class CorpusOptions:
     columns: inputs.Columns = None
     seed: Annotated[
         int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of the random pairs of --baseline.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        option("--seed N", options.STATISTICS, help="The seed of the random pairs of --baseline."),
     ] = 12345
 
 
@@ -83,19 +73,11 @@ def fit(
     *,
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The file that the statistics are written to, as JSON.",
-        ),
+        option("--output -o FILE", help="The file that the statistics are written to, as JSON."),
     ],
     corpus: CorpusOptions,
     metric: Annotated[
-        str,
-        typer.Option(
-            "--metric", "-m", metavar="NAME", help="The metric that will use the statistics."
-        ),
+        str, option("--metric -m NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
     setup: option_groups.SetupOptions,
     overlong: options.Overlong = None,

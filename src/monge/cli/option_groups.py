@@ -12,10 +12,9 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-import typer
-
 from monge import api
 from monge.cli import options
+from monge.cli.options import option
 from monge.cli.printing import tell
 from monge.errors import UsageError
 from monge.metrics.labels import labels
@@ -62,8 +61,8 @@ class SetupOptions:
             "encoder.precision": self.precision,
             "encoder.overlong": overlong,
         }
-        named = (f"{setting}={value}" for setting, value in short.items() if value is not None)
-        return (*named, *(self.settings or ()))
+        changes = (f"{setting}={value}" for setting, value in short.items() if value is not None)
+        return (*changes, *(self.settings or ()))
 
     def choose(
         self,
@@ -108,30 +107,24 @@ class TextFileOptions:
 
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hypotheses",
-            "-t",
-            metavar="FILE",
+        option(
+            "--hypotheses -t FILE",
             help="The output of a system, one text per line, or a directory of such files; give it "
             "several times for several systems. - is standard input.",
         ),
     ] = None
     references: Annotated[
         list[str] | None,
-        typer.Option(
-            "--references",
-            "-r",
-            metavar="FILE",
+        option(
+            "--references -r FILE",
             help="The references, line by line beside the hypotheses; give it several times for "
             "several references.",
         ),
     ] = None
     source: Annotated[
         str | None,
-        typer.Option(
-            "--source",
-            "-s",
-            metavar="FILE",
+        option(
+            "--source -s FILE",
             help="The source texts, for metrics that compare with them; without -r all metrics do.",
         ),
     ] = None
@@ -149,28 +142,21 @@ class JudgementOptions:
 
     data: Annotated[
         str,
-        typer.Option(
-            "--data",
-            metavar="DIR",
+        option(
+            "--data DIR",
             help="The directory of the published files, at any depth; for `table`, the file.",
         ),
     ]
     pairs: Annotated[
         str | None,
-        typer.Option(
-            "--pairs",
-            metavar="NAME,…",
+        option(
+            "--pairs NAME,…",
             help="Only these groups, such as cs-en,de-en or '*-en'; all by default.",
         ),
     ] = None
     text: Annotated[
         str,
-        typer.Option(
-            "--text",
-            metavar="raw|tokenised",
-            help="Which version of the texts is scored.",
-            rich_help_panel=options.INPUT,
-        ),
+        option("--text raw|tokenised", options.INPUT, help="Which version of the texts is scored."),
     ] = "raw"
 
     @property
@@ -204,21 +190,10 @@ class FigureOptions:
 
     figures: Annotated[
         str | None,
-        typer.Option(
-            "--figures",
-            metavar="DIR",
-            help="Draw figures into this directory.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        option("--figures DIR", options.OUTPUT, help="Draw figures into this directory."),
     ] = None
     figure_format: Annotated[
-        str,
-        typer.Option(
-            "--figure-format",
-            metavar="svg|png",
-            help="The format of the figures.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        str, option("--figure-format svg|png", options.OUTPUT, help="The format of the figures.")
     ] = "svg"
 
     def check(self) -> None:
@@ -247,7 +222,7 @@ def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(command)
     def flattened(**values: Any) -> T:
         bundle_values = {
-            name: kind(**{option.name: values.pop(option.name) for option in fields(kind)})  # type: ignore[operator]
+            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})  # type: ignore[operator]
             for name, kind in bundles.items()
         }
         return command(**values, **bundle_values)
@@ -269,8 +244,8 @@ def _flat_parameters(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         return
     inside = get_type_hints(kind, include_extras=True)
-    for option in fields(kind):
-        initial = Parameter.empty if option.default is MISSING else option.default
+    for field in fields(kind):
+        initial = Parameter.empty if field.default is MISSING else field.default
         yield Parameter(
-            option.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[option.name]
+            field.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[field.name]
         )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Annotated, Any
 
-import typer
-
 from monge.cli import options, studies
+from monge.cli.options import option
 from monge.cli.printing import check_output, coloured, emit, terminal_width
 from monge.types.table import STUDY_FORMATS
 
@@ -16,32 +15,27 @@ def recommend(
     *,
     task: Annotated[
         str | None,
-        typer.Option(
-            "--task",
-            metavar="NAME",
+        option(
+            "--task NAME",
             help="What the texts are: translation, summaries, captions, data-to-text, similarity "
             "(two sentences that mean the same), or quality-estimation (translations without "
             "references); all of them by default.",
         ),
     ] = None,
-    lang: Annotated[
-        str, typer.Option("--lang", metavar="CODE", help="The language of the texts.")
-    ] = "en",
+    lang: Annotated[str, option("--lang CODE", help="The language of the texts.")] = "en",
     budget: Annotated[
         str | None,
-        typer.Option(
-            "--budget",
-            metavar="5s,800MB",
+        option(
+            "--budget 5s,800MB",
             help="The most to spend: seconds for 1,000 pairs on one thread, memory, or both.",
         ),
     ] = None,
     figure: Annotated[
         str | None,
-        typer.Option(
-            "--figure",
-            metavar="FILE.svg|.png",
+        option(
+            "--figure FILE.svg|.png",
+            options.OUTPUT,
             help="Draw agreement against cost into this file, a panel a task.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = None,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",

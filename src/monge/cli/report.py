@@ -13,6 +13,7 @@ import typer
 
 from monge import api
 from monge.cli import compare, inputs, option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import bar_wanted, check_output, emit, progress, tell
 from monge.cli.studies import setup_of
 from monge.datasets.segment_scores import GivenScores, given_scores
@@ -73,34 +74,30 @@ class ReportOutputOptions:
 
     human: Annotated[
         str | None,
-        typer.Option(
-            "--human",
-            metavar="[NAME=]FILE[,lower]",
+        option(
+            "--human [NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with "
             "columns system, id and score, or one number per line. Not every segment needs one.",
         ),
     ] = None
     title: Annotated[
-        str,
-        typer.Option("--title", metavar="TEXT", help="The title; by default systems and metrics."),
+        str, option("--title TEXT", help="The title; by default systems and metrics.")
     ] = ""
     date: Annotated[
         str,
-        typer.Option(
-            "--date",
-            metavar="TEXT",
+        option(
+            "--date TEXT",
+            options.OUTPUT,
             help="A date to show. None by default: the same input gives the same bytes.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = ""
     plans: Annotated[
         int,
-        typer.Option(
-            "--plans",
-            metavar="N",
+        option(
+            "--plans N",
+            options.OUTPUT,
             help="How many plans (segments x systems x metrics) the page carries, of the segments "
             "that tell most; 0 is none, and faster.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = 15_000
     output_format: Annotated[str, options.formats(FORMATS)] = "html"

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import engines, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import emit, terminal_width
 from monge.errors import UsageError
 
@@ -27,21 +28,14 @@ class ClaimResamplingOptions:
     """Options for the intervals of claims."""
 
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of the bootstrap intervals.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        int, option("--seed N", options.STATISTICS, help="The seed of the bootstrap intervals.")
     ] = 12345
     resamples: Annotated[
         int,
-        typer.Option(
-            "--resamples",
-            metavar="N",
+        option(
+            "--resamples N",
+            options.STATISTICS,
             help="How many bootstrap resamples an interval takes; 0 for no intervals.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 500
 
@@ -58,15 +52,12 @@ def reproduce(
     ] = None,
     data: Annotated[
         str | None,
-        typer.Option(
-            "--data", metavar="DIR", help="The directory of the published judgements, at any depth."
-        ),
+        option("--data DIR", help="The directory of the published judgements, at any depth."),
     ] = None,
     pairs: Annotated[
         str | None,
-        typer.Option(
-            "--pairs",
-            metavar="cs-en,…",
+        option(
+            "--pairs cs-en,…",
             help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or "
             "none.",
         ),

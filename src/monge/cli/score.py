@@ -15,6 +15,7 @@ from monge.cli import gate, option_groups, options
 from monge.cli.engines import ScaleOptions
 from monge.cli.inputs import Columns, InputOptions, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
+from monge.cli.options import option
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.cli.printing import (
     bar_wanted,
@@ -50,12 +51,11 @@ class MetricOptions:
     metric: options.Metrics = None
     rule: Annotated[
         str | None,
-        typer.Option(
-            "--references-rule",
-            metavar="max|mean|first",
+        option(
+            "--references-rule max|mean|first",
+            options.MODEL,
             help="With several references: the best one counts (max), their mean, or the first; "
             "max unless the metric says otherwise.",
-            rich_help_panel=options.MODEL,
         ),
     ] = None
     overlong: options.Overlong = None
@@ -63,19 +63,18 @@ class MetricOptions:
     calibrate: options.Calibrate = None
     signature: Annotated[
         list[str] | None,
-        typer.Option(
-            "--signature",
-            metavar="SIGNATURE",
+        option(
+            "--signature SIGNATURE",
             help="Compute again what a signature, long or short, says, instead of naming a metric; "
             "it is refused if the model or the statistics differ.",
         ),
     ] = None
     refit: Annotated[
         bool,
-        typer.Option(
+        option(
             "--refit",
+            options.STATISTICS,
             help="With --signature: accept that statistics fitted on other texts differ.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = False
 
@@ -114,12 +113,12 @@ class MetricOptions:
         if not self.signature:
             return setup.load(metrics, cache), None
         settings = (*self.changes(), *setup.changes(self.overlong))
-        where: dict[str, Any] = {
+        model: dict[str, Any] = {
             "model": setup.model_name,
             "device": setup.device,
             "online": setup.online,
         }
-        replayed = [api.replay(line, settings=settings, **where) for line in self.signature]
+        replayed = [api.replay(line, settings=settings, **model) for line in self.signature]
         digests = None if self.refit else [digests for _, digests in replayed]
         return [metric for metric, _ in replayed], digests
 
@@ -131,11 +130,10 @@ class StatisticsOptions:
     stats: options.Stats = None
     idf_corpus: Annotated[
         str | None,
-        typer.Option(
-            "--idf-corpus",
-            metavar="FILE",
+        option(
+            "--idf-corpus FILE",
+            options.STATISTICS,
             help="Fit idf on the lines of this file instead of the texts that are scored.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = None
 
@@ -153,27 +151,25 @@ class ScoreOutputOptions:
 
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
-    segments: Annotated[
-        bool, typer.Option("--segments", help="Show the score of every segment too.")
-    ] = False
+    segments: Annotated[bool, option("--segments", help="Show the score of every segment too.")] = (
+        False
+    )
     with_texts: Annotated[
         bool,
-        typer.Option(
+        option(
             "--with-texts",
+            options.OUTPUT,
             help="Show hypothesis, references and source beside the score of every segment.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = False
     interval: Annotated[
-        bool,
-        typer.Option("--ci", help="Show a 95 % bootstrap interval of every score, over segments."),
+        bool, option("--ci", help="Show a 95 % bootstrap interval of every score, over segments.")
     ] = False
     seed: options.Seed = 12345
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-under",
-            metavar="X|NAME=X,…",
+        option(
+            "--fail-under X|NAME=X,…",
             help="Exit with 4 and name the worst segments where a score is worse than X: below it, "
             "or above it for a distance. NAME=X is for one metric.",
         ),
@@ -181,19 +177,19 @@ class ScoreOutputOptions:
     signature_form: options.SignatureForm = "short"
     fresh: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fresh",
+            options.KEEPING,
             help="With -o: begin anew instead of going on where a run was interrupted.",
-            rich_help_panel=options.KEEPING,
         ),
     ] = False
     dry_run: Annotated[
         bool,
-        typer.Option(
+        option(
             "--dry-run",
+            options.KEEPING,
             help="Say what would be read, fitted and encoded, and about how long it takes; score "
             "and write nothing.",
-            rich_help_panel=options.KEEPING,
         ),
     ] = False
 

@@ -7,9 +7,8 @@ import sys
 from importlib.resources import files
 from typing import Annotated
 
-import typer
-
 from monge import api
+from monge.cli.options import option
 from monge.errors import ModelError
 from monge.metrics.presets import PRESETS, resolve
 from monge.types import Segment
@@ -19,8 +18,7 @@ TOLERANCE = 1e-5
 
 def selfcheck(
     update: Annotated[
-        str | None,
-        typer.Option("--update", hidden=True, help="Write the golden numbers to a file."),
+        str | None, option("--update", help="Write the golden numbers to a file.", hidden=True)
     ] = None,
 ) -> int:
     """Check that this installation gives the scores it should: every metric on the bundled

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import tell_written
 
 
@@ -29,9 +28,8 @@ class FactorOptions:
 
     factor: Annotated[
         list[str] | None,
-        typer.Option(
-            "--factor",
-            metavar="NAME,…|NAME=V,V,…",
+        option(
+            "--factor NAME,…|NAME=V,V,…",
             help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as "
             "one, such as subwords+punctuation; or any setting with its values, such as "
             "layers=4,5,6, stopwords=none,en,FILE ({lang} in the name stands for the language of "
@@ -40,7 +38,7 @@ class FactorOptions:
     ] = None
     cross: Annotated[
         bool,
-        typer.Option(
+        option(
             "--cross",
             help="Also try all combinations of the factors, and tell which share of the variance "
             "each of them has.",
@@ -48,11 +46,10 @@ class FactorOptions:
     ] = False
     ddof: Annotated[
         int,
-        typer.Option(
-            "--ddof",
-            metavar="0|1",
+        option(
+            "--ddof 0|1",
+            options.STATISTICS,
             help="Whether the spread is that of a population (0) or estimated from a sample (1).",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 0
 
@@ -64,11 +61,10 @@ class SensitivityResamplingOptions(studies.ResamplingOptions):
     confidence: options.Confidence = 0.95
     seed: Annotated[
         int,
-        typer.Option(
-            "--seed",
-            metavar="N",
+        option(
+            "--seed N",
+            options.STATISTICS,
             help="The seed of the bootstrap, the sample and the random corpora.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 12345
 

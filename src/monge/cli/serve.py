@@ -8,10 +8,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from monge import api
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.errors import MissingExtra, Unreadable, UsageError
 from monge.metrics.presets import resolve
 
@@ -24,24 +23,17 @@ class AddressOptions:
 
     host: Annotated[
         str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Listen at this address; any but loopback needs --token-file.",
+        option(
+            "--host ADDRESS", help="Listen at this address; any but loopback needs --token-file."
         ),
     ] = "127.0.0.1"
     port: Annotated[
-        int,
-        typer.Option(
-            "--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one."
-        ),
+        int, option("--port N", help="Listen at this port; 0 takes a free one.", min=0, max=65535)
     ] = 8000
     token_file: Annotated[
         str | None,
-        typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help="A file with one line that clients must show as bearer token.",
+        option(
+            "--token-file FILE", help="A file with one line that clients must show as bearer token."
         ),
     ] = None
 
@@ -84,20 +76,18 @@ class ServedModelOptions:
 
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME|DIR",
+        option(
+            "--model NAME|DIR",
+            options.MODEL,
             help="A model that requests may use; repeatable, the first is the usual one.",
-            rich_help_panel=options.MODEL,
         ),
     ] = None
     precision: Annotated[
         str,
-        typer.Option(
-            "--precision",
-            metavar="fp32|bf16|int8",
+        option(
+            "--precision fp32|bf16|int8",
+            options.MODEL,
             help="The numbers that every model computes with.",
-            rich_help_panel=options.MODEL,
         ),
     ] = "fp32"
     device: options.Device = "auto"
@@ -111,24 +101,22 @@ def serve(
     models: ServedModelOptions,
     limit: Annotated[
         list[str] | None,
-        typer.Option(
-            "--limit",
-            metavar="NAME=VALUE",
+        option(
+            "--limit NAME=VALUE",
             help="Change a limit of requests and jobs; GET /version lists them.",
         ),
     ] = None,
     state: Annotated[
         str | None,
-        typer.Option(
-            "--state",
-            metavar="DIR",
+        option(
+            "--state DIR",
+            options.KEEPING,
             help="Keep jobs and statistics in this directory over restarts.",
-            rich_help_panel=options.KEEPING,
         ),
     ] = None,
     share: Annotated[
         bool,
-        typer.Option(
+        option(
             "--share/--no-share",
             help="Score requests that wait at the same time in one encoding pass.",
         ),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import (
     StudyProgress,
     check_output,
@@ -40,31 +41,24 @@ Dataset = Annotated[
 ]
 Figure = Annotated[
     str | None,
-    typer.Option(
-        "--figure",
-        metavar="FILE.svg|.png",
-        help="Draw the curves into this file.",
-        rich_help_panel=options.OUTPUT,
-    ),
+    option("--figure FILE.svg|.png", options.OUTPUT, help="Draw the curves into this file."),
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option(
-        "--model",
-        metavar="NAME|DIR",
+    option(
+        "--model NAME|DIR",
+        options.MODEL,
         help="A model that gives the vectors: a directory, a file of word vectors, or a name; "
         "repeatable.",
-        rich_help_panel=options.MODEL,
     ),
 ]
 Switches = Annotated[
     list[str] | None,
-    typer.Option(
-        "--switch",
-        metavar="NAME=VALUE",
+    option(
+        "--switch NAME=VALUE",
+        options.INPUT,
         help="How a data set is read, where it can be read in several ways; given twice, it is "
         "read both ways.",
-        rich_help_panel=options.INPUT,
     ),
 ]
 
@@ -145,11 +139,8 @@ class SignificanceOptions(ResamplingOptions):
     confidence: options.Confidence = 0.95
     alpha: Annotated[
         float,
-        typer.Option(
-            "--alpha",
-            metavar="X",
-            help="The level at which a difference counts as one.",
-            rich_help_panel=options.STATISTICS,
+        option(
+            "--alpha X", options.STATISTICS, help="The level at which a difference counts as one."
         ),
     ] = 0.05
 

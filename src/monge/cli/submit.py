@@ -9,6 +9,7 @@ import typer
 
 from monge import api
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import bar_wanted, progress, tell
 
 
@@ -23,28 +24,18 @@ def submit(
             "system-outputs.",
         ),
     ],
-    folder: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="Where the score files go.")
-    ],
+    folder: Annotated[str, option("--output -o DIR", help="Where the score files go.")],
     metric: options.Metrics = None,
     pairs: Annotated[
-        str | None,
-        typer.Option(
-            "--pairs", metavar="NAME,…", help="Only these language pairs; all by default."
-        ),
+        str | None, option("--pairs NAME,…", help="Only these language pairs; all by default.")
     ] = None,
     test_set: Annotated[
-        str,
-        typer.Option(
-            "--test-set", metavar="NAME", help="Which test set, where DIR holds several: wmt23."
-        ),
+        str, option("--test-set NAME", help="Which test set, where DIR holds several: wmt23.")
     ] = "",
     reference: Annotated[
         str,
-        typer.Option(
-            "--reference",
-            metavar="NAME|all",
-            help="One reference, or all at once; by default each by itself.",
+        option(
+            "--reference NAME|all", help="One reference, or all at once; by default each by itself."
         ),
     ] = "",
     setup: option_groups.SetupOptions,

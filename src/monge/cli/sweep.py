@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,19 +24,11 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
     ]
     test: Annotated[
         str | None,
-        typer.Option(
-            "--test",
-            metavar="DATASET",
-            help="Another data set, on which the chosen value is tried.",
-        ),
+        option("--test DATASET", help="Another data set, on which the chosen value is tried."),
     ] = None
     test_data: Annotated[
         str | None,
-        typer.Option(
-            "--test-data",
-            metavar="DIR",
-            help="The directory of that data set, if it is not --data.",
-        ),
+        option("--test-data DIR", help="The directory of that data set, if it is not --data."),
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
@@ -48,9 +41,8 @@ def sweep(
     judgements: SweepJudgementOptions,
     vary: Annotated[
         list[str],
-        typer.Option(
-            "--vary",
-            metavar="AXIS.FIELD=V,V,…",
+        option(
+            "--vary AXIS.FIELD=V,V,…",
             help="A setting and the values it takes, such as layers=1..12 or "
             "transport.temperature=0.02,0.1; given several times, all combinations are tried.",
         ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import terminal_width
 from monge.errors import UsageError
 from monge.render.cells import fold
@@ -27,9 +28,8 @@ class LearningOptions:
 
     train: Annotated[
         list[str],
-        typer.Option(
-            "--train",
-            metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
+        option(
+            "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
             "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, distil:DATASET. "
             "Objectives: score, correlation, rank, similarity, paraphrase, nli, distil; in "
@@ -40,61 +40,47 @@ class LearningOptions:
     ]
     dev: Annotated[
         str,
-        typer.Option(
-            "--dev",
-            metavar="DATASET|FRACTION",
+        option(
+            "--dev DATASET|FRACTION",
             help="Judgements to choose by: a data set, or a part held out.",
         ),
     ] = "0.1"
     human: Annotated[
         str | None,
-        typer.Option(
-            "--human", metavar="COLUMN", help="The column of human scores, where there are several."
-        ),
+        option("--human COLUMN", help="The column of human scores, where there are several."),
     ] = None
     grades: Annotated[
         str | None,
-        typer.Option(
-            "--grades",
-            metavar="germeval|GRADE=COSINE,…",
+        option(
+            "--grades germeval|GRADE=COSINE,…",
             help="With paraphrase: what cosine each grade stands for; germeval is "
             "4=.85,3.5=.70,3=.50 … 1=.05.",
         ),
     ] = None
     method: Annotated[
         str,
-        typer.Option(
-            "--method",
-            metavar="lora|last|all|mix",
+        option(
+            "--method lora|last|all|mix",
             help="What learns: low-rank changes of the weights, the last blocks, all weights, or "
             "how layers are mixed.",
         ),
     ] = "lora"
-    rank: Annotated[
-        int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")
-    ] = 8
+    rank: Annotated[int, option("--rank N", help="With lora: the rank of the changes.")] = 8
     blocks: Annotated[
         int,
-        typer.Option(
-            "--blocks",
-            metavar="N",
+        option(
+            "--blocks N",
             help="With lora and last: how many of the blocks below the layer that is read learn; 0 "
             "is all with lora, 2 with last. Fewer train faster.",
         ),
     ] = 0
     epochs: Annotated[
-        int,
-        typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements."),
+        int, option("--epochs N", help="How many passes are made over the judgements.")
     ] = 3
-    rate: Annotated[
-        float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")
-    ] = 5e-4
-    batch: Annotated[
-        int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")
-    ] = 32
+    rate: Annotated[float, option("--rate X", help="The learning rate of the optimiser.")] = 5e-4
+    batch: Annotated[int, option("--batch N", help="How many judgements a step learns from.")] = 32
     seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start."),
+        int, option("--seed N", help="The seed of the split, the order and the start.")
     ] = 12345
 
 
@@ -104,23 +90,18 @@ class TeacherOptions:
 
     teacher: Annotated[
         str | None,
-        typer.Option(
-            "--teacher", metavar="METRIC", help="With distil: the metric whose scores are learned."
-        ),
+        option("--teacher METRIC", help="With distil: the metric whose scores are learned."),
     ] = None
     teacher_model: Annotated[
         str | None,
-        typer.Option(
-            "--teacher-model",
-            metavar="NAME|DIR",
-            help="The model of the teacher, such as a larger tuned one.",
+        option(
+            "--teacher-model NAME|DIR", help="The model of the teacher, such as a larger tuned one."
         ),
     ] = None
     teacher_alike: Annotated[
         float,
-        typer.Option(
-            "--teacher-alike",
-            metavar="X",
+        option(
+            "--teacher-alike X",
             help="The weight of learning how alike the teacher finds any two sentences.",
         ),
     ] = 0.0
@@ -132,18 +113,14 @@ class ResumeOptions:
 
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run",
-            help="Say what would be done and how long it takes.",
-            rich_help_panel=options.KEEPING,
-        ),
+        option("--dry-run", options.KEEPING, help="Say what would be done and how long it takes."),
     ] = False
     fresh: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fresh",
+            options.KEEPING,
             help="Begin anew instead of going on with an unfinished run.",
-            rich_help_panel=options.KEEPING,
         ),
     ] = False
     quiet: options.Quiet = False
@@ -163,10 +140,7 @@ def tune(
     teaching: TeacherOptions,
     setup: option_groups.SetupOptions,
     output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="The directory that the adapter is written to."
-        ),
+        str, option("--output -o DIR", help="The directory that the adapter is written to.")
     ],
     going: ResumeOptions,
 ) -> None:
