@@ -66,12 +66,15 @@ def command_of(verb: str) -> Any:
     """Import and return the command of a verb, or of a module with verbs of its own."""
     module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
     if hasattr(module, "app"):
-        return typer.main.get_command(module.app)
-    from monge.cli.help_pages import Verb
+        command: Any = typer.main.get_command(module.app)
+    else:
+        from monge.cli.help_pages import Verb
 
-    alone = typer.Typer(**options.PLAIN)
-    alone.command(verb, cls=Verb)(getattr(module, verb))
-    return typer.main.get_command(alone)
+        alone = typer.Typer(**options.PLAIN)
+        alone.command(verb, cls=Verb)(getattr(module, verb))
+        command = typer.main.get_command(alone)
+    command.help = VERBS[verb]
+    return command
 
 
 class Verbs(TyperGroup):

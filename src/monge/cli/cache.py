@@ -13,12 +13,7 @@ from monge.cli.printing import write_listing
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Look at a cache directory, or empty it.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Directory = Annotated[
     str,
     typer.Argument(

@@ -34,9 +34,7 @@ def compare(
     tests: SystemTestOptions,
     output: studies.StudyOutputOptions,
 ) -> None:
-    """Tell which system is better, and whether that is more than chance: intervals, paired tests,
-    clusters.
-    """
+    """Compare systems, and test their differences."""
     output.check()
     other_scores = given_scores(scores or ())
     names = metric or ([] if other_scores else ["twmd"])

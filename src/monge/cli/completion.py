@@ -49,12 +49,7 @@ complete -c monge -a '(__monge_complete)'
 _STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 _AFTER_METRIC = ("-m", "--metric")
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Complete verbs, options and metric names in your shell.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Shell = Annotated[
     str | None,
     typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use."),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from monge.cli import engines, inputs, option_groups, options, studies
 from monge.cli.options import option
 from monge.cli.printing import tell_written, warn
 from monge.datasets.segment_scores import given_scores
+
+if TYPE_CHECKING:
+    from monge.evaluation.evaluate import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,7 @@ def evaluate(
     figures.check()
     other_scores = given_scores(judges.scores or ())
     from monge import evaluation
+    from monge.render.cells import listed
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     names = judges.metric or ([] if other_scores else ["twmd"])
@@ -101,22 +105,26 @@ def evaluate(
             resampling=tests.resampling(),
             run=run,
         )
-    read = {line for pool, _ in agreement_study.pools for line in pool.warnings}
-    warn([line for line in agreement_study.warnings if line not in read])
-    from monge.render.cells import listed
-
+    _warn_of_scoring(agreement_study)
     labels = dict.fromkeys(agreement.label for agreement in agreement_study.agreements)
-    figures_shown, charts = [], []
-    if output.is_page:
-        from monge.report.evaluation import agreement_dots, evaluation_charts
-
-        figures_shown, charts = agreement_dots(agreement_study), evaluation_charts(agreement_study)
+    dots, charts = _draw_page_figures(agreement_study) if output.is_page else ([], [])
     title = f"{studies.dataset_title(judgements)}: agreement of {listed(list(labels))} with people"
-    output.write(agreement_study, title=title, figures=figures_shown, charts=charts)
+    output.write(agreement_study, title=title, figures=dots, charts=charts)
     if figures.folder is not None:
         from monge.report import evaluation_figures
 
-        tell_written(
-            evaluation_figures(agreement_study, figures.folder, form=figures.figure_format),
-            quiet=output.quiet,
-        )
+        paths = evaluation_figures(agreement_study, figures.folder, form=figures.figure_format)
+        tell_written(paths, quiet=output.quiet)
+
+
+def _draw_page_figures(agreement_study: Evaluation) -> tuple[list[str], list[str]]:
+    """Return the figures above the tables of a page, and the charts under them."""
+    from monge.report.evaluation import agreement_dots, evaluation_charts
+
+    return agreement_dots(agreement_study), evaluation_charts(agreement_study)
+
+
+def _warn_of_scoring(agreement_study: Evaluation) -> None:
+    """Show the warnings of the study, without those that were shown when the data were read."""
+    read_warnings = {line for pool, _ in agreement_study.pools for line in pool.warnings}
+    warn([line for line in agreement_study.warnings if line not in read_warnings])

@@ -92,6 +92,25 @@ class ExplainOutputOptions:
     signature_form: options.SignatureForm = "short"
     quiet: options.Quiet = False
 
+    def check(self) -> None:
+        """Raise where the explanation could not be written, before a model is loaded."""
+        check_output(self.output_format, FORMATS, self.output)
+        if self.output_format == "png":
+            from monge.report import check_figures
+
+            if self.output is None:
+                raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
+            check_figures(Path(self.output).parent)
+
+    def check_amount(self, hypotheses: int, metrics: int) -> None:
+        """Raise where a picture, which shows one pair by one metric, would have to show more."""
+        if hypotheses * metrics > 1 and self.output_format in ("svg", "png"):
+            amount = f"{hypotheses} hypotheses" if hypotheses > 1 else f"{metrics} metrics"
+            raise UsageError(
+                f"{self.output_format} draws one pair by one metric, here are {amount}: take html, "
+                "or one"
+            )
+
 
 @option_groups.flatten_options
 def explain(
@@ -102,25 +121,12 @@ def explain(
     stats: options.Stats = None,
     output_options: ExplainOutputOptions,
 ) -> None:
-    """Show why a pair of texts gets its score: which words were matched, at what cost, and each
-    word's share.
-    """
-    check_output(output_options.output_format, FORMATS, output_options.output)
-    if output_options.output_format == "png":
-        from monge.report import check_figures
-
-        if output_options.output is None:
-            raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
-        check_figures(Path(output_options.output).parent)
+    """Explain the scores of pairs of texts."""
+    output_options.check()
     signed = options.signed(output_options.signature_form)
     chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=output_options.quiet)
     rows = input_options.rows(quiet=output_options.quiet)
-    if len(rows) * len(chosen) > 1 and output_options.output_format in ("svg", "png"):
-        amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(chosen)} metrics"
-        raise UsageError(
-            f"{output_options.output_format} draws one pair by one metric, here are {amount}: take "
-            "html, or one"
-        )
+    output_options.check_amount(len(rows), len(chosen))
     corpus_stats = api.load_stats(*stats) if stats else None
     explanations, names = [], []
     for loaded in setup.load(chosen):

@@ -67,7 +67,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge evaluate wmt18 --data wmt18/ --pairs '*-en' -m twmd -m bertscore",
         ),
         (
-            "The same for judgements of your own, a row a segment:",
+            "The same for judgements of your own, one row per segment:",
             "monge evaluate table --data judged.tsv -m twmd -m chrf",
         ),
     ),

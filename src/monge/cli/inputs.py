@@ -43,10 +43,10 @@ Scores = Annotated[
     option(
         "--scores NAME=FILE[,lower]",
         options.INPUT,
-        help="Segment scores that another program or people gave, under a name; they are treated "
-        "as those of a metric. The file is a table with columns system, id and score, or has "
-        "SYSTEM, tab, SCORE in every line, or a number a line; {group} in its name stands for the "
-        "name of a group, ',lower' says that lower is better. Without -m only these are compared; "
+        help="Segment scores of another program or of people, under a name; they are treated like "
+        "those of a metric. The file is a table with columns system, id and score, or has SYSTEM, "
+        "tab, SCORE in every line, or one number per line; {group} in its name stands for the name "
+        "of a group, ',lower' says that lower is better. Without -m only these are compared; "
         "repeatable.",
     ),
 ]

@@ -15,10 +15,9 @@ from monge.errors import UsageError
 
 @contextmanager
 def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Iterator[Store | None]:
-    """Yield the store that scores are kept in while they are computed: the cache, or a journal
-    beside the output.
+    """Yield the store that keeps scores during a run: the cache, or a journal beside the output.
 
-    The journal is a directory that is gone when the output is written. An interrupted run leaves
+    The journal is a directory that is removed when the output is written. An interrupted run leaves
     it, and the same command goes on from it: scores are found by what they depend on, so those of
     other settings do no harm.
     """
@@ -31,6 +30,16 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
             yield store
         return
     folder = Path(f"{output}.partial")
+    _check_journal(folder)
+    if folder.exists() and not fresh and not keep.quiet:
+        tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
+    with _open_journal(folder, fresh=fresh) as journal:
+        yield journal
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_journal(folder: Path) -> None:
+    """Raise where the directory of the journal holds other files, or cannot be read."""
     try:
         inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
     except OSError as error:
@@ -44,8 +53,11 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
             f"{foreign} is where an unfinished run would be kept: move it, or choose another -o "
             "FILE"
         )
-    if folder.exists() and not fresh and not keep.quiet:
-        tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
+
+
+@contextmanager
+def _open_journal(folder: Path, *, fresh: bool) -> Iterator[Store]:
+    """Yield the journal, empty if `fresh`; clear it at the end, or tell where it is kept."""
     journal = Store(folder, vectors=False)
     if fresh:
         journal.clear()
@@ -61,4 +73,3 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
             raise
         with suppress(UsageError):  # a journal that cannot be removed does no harm
             journal.clear()  # the output is written: nothing that still waits for a lock is needed
-    shutil.rmtree(folder, ignore_errors=True)

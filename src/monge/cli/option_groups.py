@@ -162,11 +162,7 @@ class JudgementOptions:
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs a,b`."""
-        return (
-            [group.strip() for group in self.pairs.split(",") if group.strip()]
-            if self.pairs is not None
-            else None
-        )
+        return options.split_names(self.pairs)
 
 
 @dataclass(frozen=True)

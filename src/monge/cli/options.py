@@ -18,7 +18,7 @@ PLAIN: dict[str, Any] = {
 """How every command shows its help: plain text, -h or --help."""
 
 INPUT, MODEL, STATISTICS, OUTPUT = "Input", "Model and settings", "Statistics", "Output"
-KEEPING, CLUSTER = "Keeping and going on", "Engine"
+KEEPING, CLUSTER = "Cache and resuming", "Engine"
 GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING, CLUSTER)
 """The groups of options in the order in which help shows them; the everyday ones, without a name,
 come first.
@@ -174,7 +174,7 @@ Resamples = Annotated[
 Confidence = Annotated[
     float, option("--confidence X", STATISTICS, help="The confidence of the intervals.")
 ]
-Seed = Annotated[int, option("--seed N", STATISTICS, help="The seed of everything that is drawn.")]
+Seed = Annotated[int, option("--seed N", STATISTICS, help="The seed of all random draws.")]
 Output = Annotated[
     str | None,
     option(
@@ -215,6 +215,11 @@ Quiet = Annotated[bool, option("--quiet -q", OUTPUT, help="Show no progress and 
 Verbose = Annotated[
     bool, option("--verbose -v", OUTPUT, help="Say what was read and how long each stage took.")
 ]
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Return the names of a text such as `a,b`; None without a text."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def formats(accepted: tuple[str, ...]) -> Any:

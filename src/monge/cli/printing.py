@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monge.datasets.output import check_writable, write_text
 from monge.errors import UsageError
@@ -54,17 +54,23 @@ def emit(text: str | Iterable[str], output: str | None) -> None:
         sys.stdout.writelines([text] if isinstance(text, str) else text)
 
 
+def write_study(
+    study: Study, form: str, output: str | None, *, version: str = "", **layout: Any
+) -> None:
+    """Write a study in a format of `STUDY_FORMATS`; `layout` goes to `render_study`.
+
+    `version` is that of monge; without it, JSON has the data alone.
+    """
+    from monge.render.table import render_study
+
+    colour, width = coloured(output), terminal_width(output)
+    emit(render_study(study, form, version=version, colour=colour, width=width, **layout), output)
+
+
 def write_listing(study: Study, form: str, output: str | None = None) -> None:
     """Write what a command looked up, in a format of `STUDY_FORMATS`; JSON has its data alone."""
     check_output(form, STUDY_FORMATS, output)
-    from monge.render.table import render_study
-
-    emit(
-        render_study(
-            study, form, version="", colour=coloured(output), width=terminal_width(output)
-        ),
-        output,
-    )
+    write_study(study, form, output)
 
 
 def today() -> str:

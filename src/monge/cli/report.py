@@ -96,13 +96,20 @@ class ReportOutputOptions:
         option(
             "--plans N",
             options.OUTPUT,
-            help="How many plans (segments x systems x metrics) the page carries, of the segments "
-            "that tell most; 0 is none, and faster.",
+            help="How many transport plans (segments x systems x metrics) the page holds, those of "
+            "the most telling segments first; 0 for none, which is faster.",
         ),
     ] = 15_000
     output_format: Annotated[str, options.formats(FORMATS)] = "html"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"
+
+    def check(self) -> None:
+        """Raise where the report could not be written, before anything is scored."""
+        check_output(self.output_format, FORMATS, self.output)
+        options.signed(self.signature_form)
+        if self.plans < 0:
+            raise UsageError(f"--plans takes a whole number from 0, got {self.plans}")
 
     def given_human(self) -> GivenScores | None:
         """Return the human scores of `--human`, None without it."""
@@ -124,68 +131,59 @@ def report(
     output_options: ReportOutputOptions,
     keep: option_groups.CacheOptions,
 ) -> None:
-    """Make one file that shows everything about some systems: ranking, differences, distributions,
-    every segment.
-    """
-    check_output(output_options.output_format, FORMATS, output_options.output)
-    signed = options.signed(output_options.signature_form)
-    if output_options.plans < 0:
-        raise UsageError(f"--plans takes a whole number from 0, got {output_options.plans}")
+    """Write a report about systems, from texts or from saved results."""
+    output_options.check()
     human = output_options.given_human()
     saved = _read_saved(input_options)
     if saved and metric:
         raise UsageError(
             "-m is for texts to score: the metrics of saved results are those they were made with"
         )
-    from monge.evaluation.evaluate import Evaluation
-    from monge.render.table import render_study
-    from monge.report.document import render_report
-    from monge.report.evaluation import agreement_dots
-    from monge.report.material import gathered, with_plans
-    from monge.report.saved_results import scores_of, study_of
-
-    studies = [
-        (path, loaded_study)
-        for path, data in saved
-        if (loaded_study := study_of(data, path)) is not None
-    ]
-    if studies:
-        _check_alone(saved, studies, output_options)
-        form, study = output_options.output_format, studies[0][1]
-        figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
-        emit(
-            render_study(
-                study, form, version="", signed=signed, title=output_options.title, figures=figures
-            ),
-            output_options.output,
-        )
+    if _write_saved_study(saved, output_options):
         return
+    from monge.report.document import render_report
+    from monge.report.material import gathered, with_plans
+    from monge.report.saved_results import scores_of
+
     loaded: dict[str, api.Metric] | None = None
     if saved:
         results, segments = scores_of(saved)
     else:
         results, segments, loaded = _score_input(input_options, metric, setup, keep, human)
-    material = replace(
-        gathered(results, segments, resampling=tests.resampling(), human=human),
-        title=output_options.title,
-        date=output_options.date,
-    )
-    most_plans = output_options.plans if output_options.output_format == "html" else 0
+    material = gathered(results, segments, resampling=tests.resampling(), human=human)
+    material = replace(material, title=output_options.title, date=output_options.date)
+    form, output = output_options.output_format, output_options.output
+    most_plans = output_options.plans if form == "html" else 0
     material = with_plans(material, loaded, most=most_plans, replay=_replay(setup))
-    emit(
-        render_report(
-            material, output_options.output_format, version=version("monge"), signed=signed
-        ),
-        output_options.output,
-    )
+    signed = options.signed(output_options.signature_form)
+    emit(render_report(material, form, version=version("monge"), signed=signed), output)
     if not keep.quiet:
         for note in material.notes:
             tell(note)
-        if output_options.output is not None and sys.stderr.isatty():
-            tell(
-                f"{output_options.output}: "
-                f"{Path(output_options.output).stat().st_size / 1000:,.0f} kB"
-            )
+        if output is not None and sys.stderr.isatty():
+            tell(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+
+
+def _write_saved_study(
+    saved: Sequence[tuple[str, dict[str, Any]]], output_options: ReportOutputOptions
+) -> bool:
+    """Write the study that a file holds; return whether there is one."""
+    from monge.evaluation.evaluate import Evaluation
+    from monge.render.table import render_study
+    from monge.report.evaluation import agreement_dots
+    from monge.report.saved_results import study_of
+
+    loaded = [(path, study_of(data, path)) for path, data in saved]
+    studies = [(path, study) for path, study in loaded if study is not None]
+    if not studies:
+        return False
+    _check_alone(saved, studies, output_options)
+    form, study = output_options.output_format, studies[0][1]
+    figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
+    signed, title = options.signed(output_options.signature_form), output_options.title
+    text = render_study(study, form, version="", signed=signed, title=title, figures=figures)
+    emit(text, output_options.output)
+    return True
 
 
 def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, Any]]]:

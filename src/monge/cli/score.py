@@ -180,7 +180,7 @@ class ScoreOutputOptions:
         option(
             "--fresh",
             options.KEEPING,
-            help="With -o: begin anew instead of going on where a run was interrupted.",
+            help="With -o: start again instead of resuming an interrupted run.",
         ),
     ] = False
     dry_run: Annotated[
@@ -287,7 +287,7 @@ def score(
         metrics, expected = choice.load(chosen, setup, keep.folder)
     corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
-        run = _Run(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
+        run = _PreparedRun(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
         results, scored_rows = _score_and_write(run, output_options, keep)
     if not keep.quiet:
         _tell_notes(results, verbose=keep.verbose)
@@ -296,7 +296,7 @@ def score(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _PreparedRun:
     """What is scored: rows, metrics with their labels, statistics, and digests of a replay."""
 
     rows: Rows
@@ -309,7 +309,7 @@ class _Run:
 
 
 def _score_and_write(
-    run: _Run, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
+    run: _PreparedRun, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
 ) -> tuple[list[Result], Iterable[Segment]]:
     """Score the rows with a progress bar, write the results; return them and the scored rows."""
     with (

@@ -21,9 +21,7 @@ def selfcheck(
         str | None, option("--update", help="Write the golden numbers to a file.", hidden=True)
     ] = None,
 ) -> int:
-    """Check that this installation gives the scores it should: every metric on the bundled
-    example.
-    """
+    """Compare the scores of the bundled example with the golden numbers."""
     scores = golden_scores()
     if update is not None:
         from monge.datasets.output import write_text

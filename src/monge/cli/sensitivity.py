@@ -81,9 +81,7 @@ def sensitivity(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Measure how much preprocessing changes the agreement of metrics with human judgements, and
-    whether the best setting is more than noise.
-    """
+    """Measure how much preprocessing moves the agreement of metrics with people."""
     output.check()
     figures.check()
     from monge import evaluation
@@ -100,16 +98,11 @@ def sensitivity(
             resampling=resamples.resampling(),
             run=run,
         )
-    output.write(
-        sensitivity_study,
-        "sensitivity",
-        f"{studies.dataset_title(judgements)}: sensitivity of "
-        f"{', '.join(sensitivity_study.metrics)} to preprocessing",
-    )
+    dataset, measured = studies.dataset_title(judgements), ", ".join(sensitivity_study.metrics)
+    title = f"{dataset}: sensitivity of {measured} to preprocessing"
+    output.write(sensitivity_study, "sensitivity", title)
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 
-        tell_written(
-            sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format),
-            quiet=output.quiet,
-        )
+        paths = sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format)
+        tell_written(paths, quiet=output.quiet)

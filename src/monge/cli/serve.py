@@ -93,19 +93,17 @@ class ServedModelOptions:
     device: options.Device = "auto"
 
 
-@option_groups.flatten_options
-def serve(
-    *,
-    address: AddressOptions,
-    metric: options.Metrics = None,
-    models: ServedModelOptions,
+@dataclass(frozen=True)
+class ServiceOptions:
+    """Options for limits, kept state, and how requests are scored."""
+
     limit: Annotated[
         list[str] | None,
         option(
             "--limit NAME=VALUE",
             help="Change a limit of requests and jobs; GET /version lists them.",
         ),
-    ] = None,
+    ] = None
     state: Annotated[
         str | None,
         option(
@@ -113,14 +111,23 @@ def serve(
             options.KEEPING,
             help="Keep jobs and statistics in this directory over restarts.",
         ),
-    ] = None,
+    ] = None
     share: Annotated[
         bool,
         option(
             "--share/--no-share",
             help="Score requests that wait at the same time in one encoding pass.",
         ),
-    ] = True,
+    ] = True
+
+
+@option_groups.flatten_options
+def serve(
+    *,
+    address: AddressOptions,
+    metric: options.Metrics = None,
+    models: ServedModelOptions,
+    service: ServiceOptions,
     quiet: options.Quiet = False,
 ) -> int:
     """Serve scores over HTTP, with a page that shows why a text got its score."""
@@ -140,12 +147,12 @@ def serve(
         models=tuple(models.model or ("auto",)),
         precision=models.precision,
         device=models.device,
-        limits=Limits().with_changes(limit or ()),
-        state=Path(state) if state is not None else None,
+        limits=Limits().with_changes(service.limit or ()),
+        state=Path(service.state) if service.state is not None else None,
         token=address.token(),
         hosts=()
         if address.token_file
         else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
-        share=share,
+        share=service.share,
     )
     return run(config, address.host, address.port, sys.stderr, quiet=quiet)

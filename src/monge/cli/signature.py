@@ -16,12 +16,7 @@ from monge.metrics.signature import difference, full, shortened
 from monge.metrics.signature import parse as parse_signature
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Show what a signature says, or in what two of them differ.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
 Line = Annotated[
     str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")
@@ -30,7 +25,7 @@ Line = Annotated[
 
 @app.command(cls=Verb)
 def parse(signature: Line, output_format: Format = "text", output: options.Output = None) -> None:
-    """Check a signature and print it, a setting a line, with its other form."""
+    """Check a signature and print it, one setting per line, with its other form."""
     parsed, long, short = parse_signature(signature), full(signature), shortened(signature)
     fields = dict(long.fields)
     data = {

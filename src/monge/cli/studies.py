@@ -12,15 +12,7 @@ import typer
 
 from monge.cli import option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import (
-    StudyProgress,
-    check_output,
-    coloured,
-    emit,
-    terminal_width,
-    today,
-    watching,
-)
+from monge.cli.printing import StudyProgress, check_output, today, watching, write_study
 from monge.datasets.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -99,22 +91,17 @@ class StudyOutputOptions(option_groups.CacheOptions):
         figures: Sequence[str] = (),
         charts: Sequence[str] = (),
     ) -> None:
-        """Write the result of a study; a page has the title and the day, the figures, the tables,
-        the charts.
-        """
-        from monge.render.table import render_study
-
-        colour, signed = coloured(self.output), options.signed(self.signature_form)
-        form, monge, headed = (
+        """Write the result; a page has the title and the day, figures, tables, charts."""
+        write_study(
+            result,
             self.output_format,
-            version("monge"),
-            f"{title}, {today()}" if title else "",
-        )
-        layout: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
-        layout |= {"figures": figures, "charts": charts}
-        emit(
-            render_study(result, form, version=monge, width=terminal_width(self.output), **layout),
             self.output,
+            version=version("monge"),
+            key=key,
+            signed=options.signed(self.signature_form),
+            title=f"{title}, {today()}" if title else "",
+            figures=figures,
+            charts=charts,
         )
 
 
@@ -139,9 +126,7 @@ class SignificanceOptions(ResamplingOptions):
     confidence: options.Confidence = 0.95
     alpha: Annotated[
         float,
-        option(
-            "--alpha X", options.STATISTICS, help="The level at which a difference counts as one."
-        ),
+        option("--alpha X", options.STATISTICS, help="The significance level of the tests."),
     ] = 0.05
 
 

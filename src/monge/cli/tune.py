@@ -42,7 +42,7 @@ class LearningOptions:
         str,
         option(
             "--dev DATASET|FRACTION",
-            help="Judgements to choose by: a data set, or a part held out.",
+            help="Validation data: a data set, or the fraction of rows to hold out.",
         ),
     ] = "0.1"
     human: Annotated[
@@ -102,7 +102,8 @@ class TeacherOptions:
         float,
         option(
             "--teacher-alike X",
-            help="The weight of learning how alike the teacher finds any two sentences.",
+            help="With distil: the weight of also learning the teacher's similarities of "
+            "sentences.",
         ),
     ] = 0.0
 
@@ -120,7 +121,7 @@ class ResumeOptions:
         option(
             "--fresh",
             options.KEEPING,
-            help="Begin anew instead of going on with an unfinished run.",
+            help="Start again instead of resuming an unfinished run.",
         ),
     ] = False
     quiet: options.Quiet = False
@@ -144,9 +145,7 @@ def tune(
     ],
     going: ResumeOptions,
 ) -> None:
-    """Tune a model on human judgements through a metric; the result is a small adapter beside the
-    model.
-    """
+    """Tune a model through a metric, and write the adapter."""
     from monge.tuning import estimate
     from monge.tuning import tune as run
 
@@ -187,22 +186,10 @@ def _plan(
     teaching: TeacherOptions,
     setup: option_groups.SetupOptions,
 ) -> Plan:
+    """Return the plan of the options; raise for options that tuning does not support."""
     from monge.tuning import Method, Plan, Schedule, Teacher
 
-    unused = {
-        "--lang": setup.lang,
-        "--online": setup.online,
-        "--device": setup.device not in ("auto", "cpu"),
-    }
-    wrong = next((name for name, is_given in unused.items() if is_given), None)
-    if wrong is not None:
-        raise UsageError(
-            f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out"
-        )
-    if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
-        raise UsageError(
-            "--teacher-model and --teacher-alike say more about --teacher METRIC: give that too"
-        )
+    _check_supported(setup, teaching)
     try:
         dev: str | float = float(learning.dev)
     except ValueError:
@@ -227,6 +214,24 @@ def _plan(
         method=Method(learning.method, learning.rank, learning.blocks, setup.precision or "fp32"),
         schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
     )
+
+
+def _check_supported(setup: option_groups.SetupOptions, teaching: TeacherOptions) -> None:
+    """Raise for options that tuning does not support, or that need another option."""
+    unused = {
+        "--lang": setup.lang,
+        "--online": setup.online,
+        "--device": setup.device not in ("auto", "cpu"),
+    }
+    wrong = next((name for name, is_given in unused.items() if is_given), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{wrong} is not supported by tune, which runs a local model on the CPU: leave it out"
+        )
+    if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
+        raise UsageError(
+            "--teacher-model and --teacher-alike say more about --teacher METRIC: give that too"
+        )
 
 
 @contextmanager
