@@ -88,7 +88,11 @@ def score(
 
 
 class BERTScorer:
-    """A scorer that keeps its model loaded, like bert-score's class of this name."""
+    """A scorer that keeps its model loaded, like bert-score's class of this name.
+
+    `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of a
+    text, by default all that the model can.
+    """
 
     def __init__(
         self,
@@ -108,36 +112,17 @@ class BERTScorer:
         online: bool = False,
         max_length: int | None = None,
     ) -> None:
-        """Load the model; with `idf` and `idf_sents` fit the idf weights.
-
-        `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of
-        a text, by default all that the model can.
-        """
-        with raise_as(PeerAssertionError):
-            _check(
-                lang is not None or model_type is not None,
-                "Either lang or model_type should be specified",
-            )
-            _check(
-                lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang"
-            )
-        self.lang, self.idf, self.all_layers, self.num_layers = (
-            lang,
-            bool(idf),
-            all_layers,
-            num_layers,
-        )
-        self.batch_size, self.nthreads, self.use_fast_tokenizer = (
-            batch_size,
-            nthreads,
-            use_fast_tokenizer,
-        )
+        """Load the model; with `idf` and `idf_sents` fit the idf weights."""
+        if lang is None:
+            with raise_as(PeerAssertionError):
+                _check(model_type is not None, "Either lang or model_type should be specified")
+                _check(not rescale_with_baseline, "rescale_with_baseline needs lang")
+        self.lang, self.idf, self.num_layers = lang, bool(idf), num_layers
+        self.all_layers, self.batch_size, self.nthreads = all_layers, batch_size, nthreads
+        self.use_fast_tokenizer = use_fast_tokenizer
         self.rescale_with_baseline, self.baseline_path = rescale_with_baseline, baseline_path
-        self.model_type = (
-            str(model_type)
-            if model_type is not None
-            else MODELS.get(str(lang).lower(), OTHER_MODEL)
-        )
+        usual_model = MODELS.get(str(lang).lower(), OTHER_MODEL)
+        self.model_type = usual_model if model_type is None else str(model_type)
         self._length = {} if max_length is None else {"encoder.max_length": str(max_length)}
         self._device, self._online = "auto" if device is None else str(device), online
         self._idf: CorpusStats | None = None
@@ -401,8 +386,8 @@ def _read_input(cand: str, refs: Sequence[str], *, idf: bool) -> _CommandInput:
     return _CommandInput([cand], [list(refs)])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run bert-score's command; errors are one line."""
+def _make_parser() -> argparse.ArgumentParser:
+    """Return the parser of bert-score's options."""
     parser = argparse.ArgumentParser(
         "python -m monge.compat.bert_score", description="Calculate BERTScore"
     )
@@ -434,7 +419,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--online", action="store_true", help="fetch the model from the hub where it is not here"
     )
-    args = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run bert-score's command; errors are one line."""
+    args = _make_parser().parse_args(arguments)
     try:
         texts = _read_input(args.cand, args.ref, idf=args.idf)
         parts, signature = score(

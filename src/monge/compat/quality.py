@@ -143,22 +143,20 @@ def assert_quality(
     seen: Callable[[Check], None] = lambda _: None,
     **options: Unpack[Options],
 ) -> Result:
-    """Raise an assertion error with a report if texts score worse than a number or than a baseline
-    file.
+    """Return the result; raise with a report if texts score worse than a number or a baseline.
 
-    Args: hypotheses: The texts to judge. references: One text or a list of texts per hypothesis;
-        without them the sources take their place. metric: A name, as `monge.load` takes it.
-        at_least: The lowest score that passes; for a distance, the highest. not_worse_than: A
-        baseline file. It holds the earlier texts and their scores; if the settings or the version
-        of
-            the metric differ, the earlier texts are scored again.
-        sources: Source texts, for metrics that compare with the source. alpha: A fall counts if a
-        paired permutation test gives p <= alpha; None: any fall counts. update: Write the baseline
-        file instead of comparing with it. seen: Called with the check, passed or not. options:
-        model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
-
-    Returns:
-        The result of the texts.
+    Args:
+        hypotheses: The texts to judge.
+        references: One text or a list of texts per hypothesis; without them, sources are used.
+        metric: A name, as `monge.load` takes it.
+        at_least: The lowest score that passes; for a distance, the highest.
+        not_worse_than: A baseline file with earlier texts and their scores. If the settings or the
+            version of the metric differ, the earlier texts are scored again.
+        sources: Source texts, for metrics that compare with the source.
+        alpha: A fall counts if a paired permutation test gives p <= alpha; None: any fall counts.
+        update: Write the baseline file instead of comparing with it.
+        seen: Called with the check, passed or not.
+        options: Those of `monge.load`.
     """
     __tracebackhide__ = True
     if at_least is None and not_worse_than is None:
@@ -167,14 +165,20 @@ def assert_quality(
     segments = segments_of(hypotheses, references, sources)
     (result,) = score_segments([loaded], segments, cache=options.get("cache"))
     check = Check(result, segments, at_least, alpha=alpha)
-    if not_worse_than is not None and update:
-        _write(Path(not_worse_than), result, segments)
-    elif not_worse_than is not None:
-        check = _compare(check, Path(not_worse_than), loaded)
+    if not_worse_than is not None:
+        check = _use_baseline(check, Path(not_worse_than), loaded, update=update)
     seen(check)
     if check.too_low or check.fell:
         raise PeerAssertionError(check.report())
     return result
+
+
+def _use_baseline(check: Check, path: Path, metric: Metric, *, update: bool) -> Check:
+    """Write the baseline file if `update`, or return the check compared with it."""
+    if not update:
+        return _compare(check, path, metric)
+    _write(path, check.result, check.segments)
+    return check
 
 
 def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:

@@ -251,8 +251,11 @@ class TextScore(_Gathered):
 
 
 class BERTScore(_Gathered):
-    """torchmetrics' BERTScore, with the same parameters; `compute` returns precision, recall and f1
-    of every pair.
+    """torchmetrics' BERTScore: `compute` returns precision, recall and f1 of every pair.
+
+    Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the published
+    one). Model or tokenizer objects and the URL of a baseline are refused: give a directory or a
+    file.
     """
 
     higher_is_better = True
@@ -283,44 +286,18 @@ class BERTScore(_Gathered):
         online: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Load the model; `kwargs` are those of torchmetrics' Metric.
-
-        Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the
-        published one). Model or tokenizer objects and the URL of a baseline are refused: give a
-        directory or a file.
-        """
+        """Load the model; `kwargs` are those of torchmetrics' Metric."""
         super().__init__(**kwargs)
-        objects = {
-            "model": model,
-            "user_tokenizer": user_tokenizer,
-            "user_forward_fn": user_forward_fn,
-        }
-        refused = next((name for name, value in objects.items() if value is not None), None)
-        if refused is not None:
-            raise PeerValueError(
-                f"{refused}: an object cannot be signed; save the model and give its directory by "
-                "name"
-            )
-        if baseline_url is not None:
-            raise PeerValueError(
-                "baseline_url: nothing is fetched; save the file and give baseline_path"
-            )
-        self.idf, self.all_layers, self.return_hash, self.verbose = (
-            idf,
-            all_layers,
-            return_hash,
-            verbose,
-        )
+        objects = {"model": model, "user_tokenizer": user_tokenizer}
+        _refuse_unsupported({**objects, "user_forward_fn": user_forward_fn}, baseline_url, idf)
+        self.idf, self.all_layers, self.return_hash = idf, all_layers, return_hash
         self.settings: dict[str, Any] = {
             "model_type": model_name_or_path or DEFAULT_MODEL, "all_layers": all_layers,
             "num_layers": LAST_LAYER if num_layers is None else num_layers,
-            "idf": idf, "device": device, "lang": lang,
-            "rescale_with_baseline": rescale_with_baseline,
-            "baseline_path": baseline_path, "online": online,
+            "idf": idf, "device": device, "lang": lang, "online": online,
+            "rescale_with_baseline": rescale_with_baseline, "baseline_path": baseline_path,
             "max_length": None if max_length == DEFAULT_LENGTH else max_length,
         }  # fmt: skip
-        if not isinstance(idf, bool):
-            raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
         with raise_as(PeerValueError, of=UsageError):
             _ = self.loaded
 
@@ -362,6 +339,21 @@ class BERTScore(_Gathered):
             column = torch.tensor(by_layer[:, :, k], dtype=self.dtype, device=self.device)
             parts[part] = column if self.all_layers else column[0]
         return {**parts, "hash": self.signature} if self.return_hash else parts
+
+
+def _refuse_unsupported(objects: dict[str, object], baseline_url: str | None, idf: object) -> None:
+    """Raise for arguments that cannot be signed or would be fetched, and for a wrong `idf`."""
+    refused = next((name for name, value in objects.items() if value is not None), None)
+    if refused is not None:
+        raise PeerValueError(
+            f"{refused}: an object cannot be signed; save the model and give its directory by name"
+        )
+    if baseline_url is not None:
+        raise PeerValueError(
+            "baseline_url: nothing is fetched; save the file and give baseline_path"
+        )
+    if not isinstance(idf, bool):
+        raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
 
 
 def bert_score(

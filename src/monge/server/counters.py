@@ -15,18 +15,10 @@ class ServiceCounters:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "monge_requests",
-            "Requests by route and status.",
-            ["route", "status"],
-            registry=registry,
-        )
+        statuses, seconds = "Requests by route and status.", "From the first byte to the answer."
+        self._requests = Counter("monge_requests", statuses, ["route", "status"], registry=registry)
         self._seconds = Histogram(
-            "monge_request_seconds",
-            "From the first byte to the answer.",
-            ["route"],
-            buckets=_SECONDS,
-            registry=registry,
+            "monge_request_seconds", seconds, ["route"], buckets=_SECONDS, registry=registry
         )
         self.in_flight = Gauge("monge_in_flight", "Requests that are worked on.", registry=registry)
         self.waiting = Gauge(

@@ -308,39 +308,16 @@ class Jobs:
             job.state = state
 
     def _score(self, job: Job) -> None:
+        """Score the segments of a job, compare its systems, and write the results."""
         service, order = self._service, job.order
         metrics = [
             service.metric(name, order.settings, order.lang, order.model) for name in order.metrics
         ]
         rows = job.rows()
         paired = _pair_segments(rows)
-        rows = paired or rows
-
-        def progress(count: int) -> None:
-            job.done += count
-            job.ticket.check()
-
-        job.done, job.begun_at, job.phase = 0, 0, SCORING
-        corpora, watch, shared = (
-            self._corpora(job),
-            api.Watch(progress),
-            service.engine.window_scorer(job.ticket, "job"),
-        )
-        with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
-            results = api.score_segments(
-                metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared
-            )
-        compared = None
-        if paired:
-            job.phase = COMPARING
-            compared = comparison = job.ticket.run(
-                lambda: self._compare_systems(job, metrics, results)
-            )
-            plain = json.loads(render_study(comparison, "json", version=VERSION))
-            keep_file(
-                job.folder / "comparison.json",
-                json.dumps({**plain, "verdict": comparison.verdict}) + "\n",
-            )
+        rows, corpora = paired or rows, self._corpora(job)
+        results = self._score_rows(job, metrics, rows, corpora)
+        compared = self._write_comparison(job, metrics, results) if paired else None
         reported = JobReport(service.engine, job, metrics, corpora)
         files = (
             reported.files(results, rows, compared)
@@ -354,6 +331,33 @@ class Jobs:
             job.folder / "results.json",
             render_results(results, "json", version=VERSION, segments=True),
         )
+
+    def _score_rows(
+        self, job: Job, metrics: list[api.Metric], rows: Sequence[Segment], corpora: api.Corpora
+    ) -> list[Result]:
+        """Score the segments of a job; a restart goes on from the journal in its folder."""
+
+        def progress(count: int) -> None:
+            job.done += count
+            job.ticket.check()
+
+        job.done, job.begun_at, job.phase = 0, 0, SCORING
+        watch, shared = api.Watch(progress), self._service.engine.window_scorer(job.ticket, "job")
+        with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
+            return api.score_segments(
+                metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared
+            )
+
+    def _write_comparison(
+        self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]
+    ) -> Comparison:
+        """Compare the systems of a job, and write the comparison."""
+        job.phase = COMPARING
+        comparison = job.ticket.run(lambda: self._compare_systems(job, metrics, results))
+        plain = json.loads(render_study(comparison, "json", version=VERSION))
+        text = json.dumps({**plain, "verdict": comparison.verdict}) + "\n"
+        keep_file(job.folder / "comparison.json", text)
+        return comparison
 
     def _compare_systems(
         self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]

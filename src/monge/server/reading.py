@@ -186,19 +186,11 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
 
     Packed ones are unpacked, to `most` bytes together.
     """
-    fields, room = (*ROLES, *WORDS, *SINGLE), most
+    room = most
     files: list[tuple[str, str]] = []
     words: dict[str, list[str]] = {}
     for key, value in form.multi_items():
-        if key not in fields:
-            raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
-        if isinstance(value, UploadFile) != (key in ROLES):
-            raise Refusal(
-                422,
-                f"{key} is {'a file' if key in ROLES else 'a word'}",
-                None,
-                "curl -F hypotheses=@FILE",
-            )
+        _check_field(key, is_file=isinstance(value, UploadFile))
         if isinstance(value, UploadFile):
             path, name = folder / f"input-{len(files)}", value.filename or ""
             await _save_upload(value, path)
@@ -224,6 +216,16 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
         if table is None
         else _table_format(single_values.get("table_format"), table),
     )
+
+
+def _check_field(key: str, *, is_file: bool) -> None:
+    """Raise for a field that a job does not have, or a word in the place of a file."""
+    fields = (*ROLES, *WORDS, *SINGLE)
+    if key not in fields:
+        raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
+    if is_file != (key in ROLES):
+        kind = "a file" if key in ROLES else "a word"
+        raise Refusal(422, f"{key} is {kind}", None, "curl -F hypotheses=@FILE")
 
 
 async def _save_upload(upload: UploadFile, path: Path) -> None:

@@ -19,7 +19,8 @@ from typing import TextIO
 import uvicorn
 
 from monge.errors import UsageError
-from monge.server.app import App, create
+from monge.server.app import create
+from monge.server.application import App
 from monge.server.service import Config
 from monge.server.slow_clients import make_timed_protocol
 
