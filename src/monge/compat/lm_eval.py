@@ -28,9 +28,11 @@ def register(
 ) -> str:
     """Register a metric and its aggregation with the harness, and return their name.
 
-    Args: metric: A name, as `monge.load` takes it. name: The name that tasks use; by default
-        `monge_` and the metric. higher_is_better: By default the direction of the metric. options:
-        model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+    Args:
+        metric: A name, as `monge.load` takes it.
+        name: The name that tasks use; by default `monge_` and the metric.
+        higher_is_better: By default the direction of the metric.
+        options: Those of `monge.load`.
     """
     from lm_eval.api.registry import register_aggregation, register_metric
 

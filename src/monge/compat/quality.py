@@ -25,6 +25,7 @@ from monge.datasets.output import write_text
 from monge.errors import StatisticsMismatch, UsageError
 from monge.stats import pooled_tests
 from monge.types import Array, Result, Segment
+from monge.types.sums import mean_of_sums
 
 FORM = "monge-baseline"
 SHOWN_SEGMENTS, WIDTH = 5, 110
@@ -148,7 +149,7 @@ def assert_quality(
     Args:
         hypotheses: The texts to judge.
         references: One text or a list of texts per hypothesis; without them, sources are used.
-        metric: A name, as `monge.load` takes it.
+        metric: A name, as `monge.load` takes it with its `options`.
         at_least: The lowest score that passes; for a distance, the highest.
         not_worse_than: A baseline file with earlier texts and their scores. If the settings or the
             version of the metric differ, the earlier texts are scored again.
@@ -156,7 +157,6 @@ def assert_quality(
         alpha: A fall counts if a paired permutation test gives p <= alpha; None: any fall counts.
         update: Write the baseline file instead of comparing with it.
         seen: Called with the check, passed or not.
-        options: Those of `monge.load`.
     """
     __tracebackhide__ = True
     if at_least is None and not_worse_than is None:
@@ -232,15 +232,10 @@ def _add_p_value(check: Check) -> Check:
     else:
         statistics, of = (
             [np.stack([result.segments, np.ones(result.n)], axis=1) for result in results],
-            _mean,
+            mean_of_sums,
         )
     tests = pooled_tests(np.stack(statistics), of, method="permutation")
     return replace(check, p_value=float(tests.p_values[0, 1]))
-
-
-def _mean(sums: Array) -> Array:
-    mean: Array = sums[..., 0] / sums[..., 1]
-    return mean
 
 
 def _read_baseline(path: Path) -> dict[str, Any]:

@@ -29,7 +29,8 @@ from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
 
 if TYPE_CHECKING:
     from monge.api import Options
-    from monge.types import Array, CorpusStats
+    from monge.types.sums import mean_of_sums
+from monge.types import Array, CorpusStats
 
 __all__ = ["BLEU", "CHRF", "TER", "MongeMetric"]
 Streams = Sequence[Sequence[str | None]]
@@ -187,10 +188,11 @@ class MongeMetric(_NotEmpty):
     ) -> None:
         """Load the metric.
 
-        Args: metric: Its name, as `monge.load` takes it. references: Streams to score against if a
-            call gives none. stats: Corpus statistics of `monge.fit`; otherwise each call fits its
-            own. options: model, layers, precision, device, lang, settings, online, cache: as
-            `monge.load` takes them.
+        Args:
+            metric: Its name, as `monge.load` takes it.
+            references: Streams to score against if a call gives none.
+            stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
+            options: Those of `monge.load`.
         """
         from monge.api import load
 
@@ -203,7 +205,7 @@ class MongeMetric(_NotEmpty):
         )
         self.signature, self.stats, self.num_refs = "", stats, 0
         self._references = references
-        self._pool_statistics: Callable[[Array], Array] = _mean
+        self._pool_statistics: Callable[[Array], Array] = mean_of_sums
 
     def _extract_corpus_statistics(
         self, hypotheses: Sequence[str], references: Streams | None
@@ -254,9 +256,3 @@ class MongeMetric(_NotEmpty):
         self, hypothesis: str, ref_kwargs: dict[str, Any]
     ) -> list[float]:
         raise NotImplementedError
-
-
-def _mean(stats: Array) -> Array:
-    """Return the mean score from the sum of the scores and their number."""
-    mean: Array = stats[..., 0] / stats[..., 1]
-    return mean

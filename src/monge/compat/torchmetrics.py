@@ -205,9 +205,10 @@ class TextScore(_Gathered):
     ) -> None:
         """Load the metric.
 
-        Args: metric: Its name, as `monge.load` takes it. metric_settings: Arguments of
-            torchmetrics' own Metric: dist_sync_on_step, process_group … options: model, layers,
-            precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        Args:
+            metric: Its name, as `monge.load` takes it.
+            metric_settings: Arguments of torchmetrics' Metric: dist_sync_on_step, process_group …
+            options: Those of `monge.load`.
         """
         super().__init__(**(metric_settings or {}))
         self.metric_name, self.options = metric, options

@@ -219,13 +219,15 @@ def read_table(
 
     Every row is read once here, so that a bad one is known before any scoring.
 
-    Args: path: The file; `-` is standard input and needs a `format`. format: `tsv`, `csv`, `jsonl`,
-        `json`, `parquet` or `arrow`; by default what the file's name says. against: What the
-        hypotheses meet; by default references if there are any, else the source. columns: Which
-        column is the hypothesis, reference, source, system or id, where its name does not tell.
+    Args:
+        path: The file; `-` is standard input and needs a `format`.
+        format: tsv, csv, jsonl, json, parquet or arrow; by default what the file's name says.
+        against: What the hypotheses meet; by default references if there are any, else the source.
+        columns: The column of each role (hypothesis, reference, source, system, id), where its name
+            does not tell.
 
-    Raises: Unreadable: for a missing column, a row that is too short or long, or a field that is no
-        text.
+    Raises:
+        Unreadable: for a missing column, a row that is too short or long, a field that is no text.
     """
     table = Table(Rows(path, format), against, columns)
     _ = table.summary
