@@ -84,9 +84,7 @@ def analyse(
 
 
 def _sample_lines(paths: list[str], most: int, seed: int) -> list[str]:
-    """Return at most `most` distinct lines that are not empty, sampled with the seed, in their
-    order.
-    """
+    """Return at most `most` distinct lines that are not empty, drawn with the seed, in order."""
     import numpy as np
 
     from monge.datasets.lines import TextFile

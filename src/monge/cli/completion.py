@@ -1,5 +1,4 @@
-"""`monge completion install|show`: verbs, options, metrics and formats complete in bash, zsh and
-fish.
+"""`monge completion install|show`: completion of commands in bash, zsh and fish.
 
 The shell asks `monge` itself: with MONGE_COMPLETE set to the shell's name, the words that stand
 before the cursor are the arguments, and what could stand there comes out, a line each. Nothing

@@ -1,6 +1,4 @@
-"""`monge data`: which published judgements are known, what files they need, and which of them are
-here.
-"""
+"""`monge data`: the published judgements, the files they need, and which of them are here."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def data(
 
 
 def _split_directory(names: list[str]) -> tuple[list[str], str | None]:
-    """Split the arguments into data sets and a directory: the last one, where it is not the name of
-    a data set.
-    """
+    """Split the arguments into data sets and a directory: the last one, unless it is a data set."""
     if "table" in names:
         raise UsageError(
             "table is a table of your own: it has no published files (monge evaluate table --data "

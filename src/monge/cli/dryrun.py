@@ -1,5 +1,4 @@
-"""`monge score --dry-run`: what a run would read, fit, encode and write, and about how long it
-would take.
+"""`monge score --dry-run`: what a run would read, fit, encode and write, and how long it takes.
 
 Nothing is scored, written or loaded: the input is read, the header of the model's file gives the
 number of its parameters, and a product of two small matrices tells how fast this machine is.
@@ -47,9 +46,7 @@ STARTING = 4.0  # seconds to load the libraries and a small model
 
 @dataclass(frozen=True)
 class InputSize:
-    """The size of an input: segments, systems, distinct texts to encode, and about how many
-    pieces.
-    """
+    """The size of an input: segments, systems, distinct texts, and about how many pieces."""
 
     segments: int
     systems: Sequence[str]
@@ -176,9 +173,7 @@ def _describe_model(model: str) -> str:
 
 
 def _place(model: str) -> Path | None:
-    """Return the directory of a model, or the file of a single-file packaged model; None where it
-    is not here.
-    """
+    """Return the directory of a model, or the file of a single-file one; None if it is not here."""
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
@@ -187,9 +182,7 @@ def _place(model: str) -> Path | None:
 
 
 def _parameters(place: Path, *, embeddings: bool = True) -> int:
-    """Return the number of parameters, from the headers of the files: eight bytes of length, then
-    JSON.
-    """
+    """Count the parameters from the header of each file: eight bytes of length, then JSON."""
     if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
         return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
     count = 0
@@ -224,9 +217,7 @@ def _describe_cache(folder: str | None) -> str:
 
 
 def _seconds(work: InputSize, specs: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
-    """Estimate the seconds: loading, encoding at this machine's speed, and a fixed rate per pair
-    and metric.
-    """
+    """Estimate the seconds of loading, of encoding on this machine, and of scoring all pairs."""
     lexical = sum(isinstance(spec, LexicalSpec) for _, spec in specs)
     transports = sum(1 for _, spec in specs for _ in _transports(spec))
     folders = [folder for folder in map(_place, models) if folder is not None]

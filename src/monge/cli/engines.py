@@ -1,6 +1,4 @@
-"""Where a run is computed: in this process, or by workers of Ray; the options, and how progress is
-shown.
-"""
+"""Options for where a run is computed, in this process or by workers of Ray; its progress."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ class EngineOptions:
 
     @property
     def on_ray(self) -> bool:
-        """Whether workers of Ray compute; raises for an unknown engine, or options of another
-        engine.
-        """
+        """Whether workers of Ray compute; raises for an unknown engine or wrong options."""
         if self.engine not in ENGINES:
             raise UsageError(f"--engine takes {', '.join(ENGINES)}, got {self.engine!r}")
         changed_options = {"--address": self.address is not None,
@@ -141,9 +137,7 @@ class ScaleOptions(EngineOptions):
 
 @contextmanager
 def watching(*, quiet: bool, log_json: bool) -> Iterator[ClusterProgress]:
-    """Show the progress of workers on standard error: as lines of JSON, or as a bar at a
-    terminal.
-    """
+    """Show the progress of workers on standard error: lines of JSON, or a bar at a terminal."""
     from monge.cluster import ClusterProgress
 
     if log_json:

@@ -23,9 +23,7 @@ FORMATS = (*EXPLANATION_FORMATS, "png")
 
 @dataclass(frozen=True)
 class ExplainInputOptions(option_groups.TextFileOptions):
-    """Options for what is explained: texts on the command line, or a segment of a table or of
-    files.
-    """
+    """Options for what is explained: texts, or a segment of a table or of files."""
 
     texts: Annotated[
         list[str] | None,
@@ -155,9 +153,7 @@ def explain(
 
 
 def _compared_texts(row: Segment, metric: api.Metric) -> tuple[str, ...]:
-    """Return the texts to compare with: the source, where the metric uses it or there is no
-    reference.
-    """
+    """Return the source if the metric compares with it or no reference exists, else references."""
     source = () if row.source is None else (row.source,)
     return (
         source or row.references if metric.scorer.against == "source" else row.references or source
@@ -187,9 +183,7 @@ def _texts(
 
 
 def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
-    """Return the segments with an id, of every system; raise where there is none, or one system has
-    two.
-    """
+    """Return the segments with an id; raise where there is none, or one system has two."""
     matching = [row for row in rows if row.id == segment_id]
     if not matching:
         ids = list(dict.fromkeys(row.id for row in rows))

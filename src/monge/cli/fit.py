@@ -141,8 +141,7 @@ def _fit_corpus(
 
 
 def _shared_texts(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
-    """Return the texts of the shared side of a table: sources where the metric uses them, else
-    references.
+    """Return the shared texts of a table: sources where the metric uses them, else references.
 
     Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
     """

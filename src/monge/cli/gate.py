@@ -62,9 +62,7 @@ def _number(text: str, item: str) -> float:
 
 
 def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[Segment]) -> int:
-    """Tell which scores are worse than their thresholds, with their worst segments; return the exit
-    code.
-    """
+    """Tell which scores miss their thresholds, with their worst segments; return the exit code."""
     failed = [
         result
         for result in results
@@ -86,9 +84,7 @@ def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[
 
 
 def judge_summaries(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
-    """Tell which scores, of results as JSON objects, are worse than their thresholds; return the
-    exit code.
-    """
+    """Tell which results, given as JSON objects, miss their thresholds; return the exit code."""
     failed = 0
     for result in results:
         limit, higher = least.get(result["metric"]), result["higher_is_better"]

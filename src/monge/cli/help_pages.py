@@ -245,9 +245,7 @@ class Verb(TyperCommand):
         return ["[OPTIONS]", *pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, then the options of each group in the order of `GROUPS`, all in the same
-        two columns.
-        """
+        """Write arguments, then the options of each group, all in the same two columns."""
         sections: dict[str, list[tuple[str, str]]] = {
             "Arguments": [],
             **{name or "Options": [] for name in GROUPS},

@@ -1,6 +1,4 @@
-"""Input of verbs: a table or parallel files, as one group of options; scores of others from
-files.
-"""
+"""Input of verbs: a table or parallel files; scores of other programs from files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Groups of options as one value: a command takes a dataclass, the command line offers its fields
-as options.
-"""
+"""Groups of options: a command takes a dataclass, whose fields are options of the command line."""
 
 from __future__ import annotations
 
@@ -136,9 +134,7 @@ class TextFileOptions:
 
 @dataclass(frozen=True)
 class JudgementOptions:
-    """Options for human judgements: their directory, their groups, and the version of their
-    texts.
-    """
+    """Options for human judgements: their directory, groups, and the version of their texts."""
 
     data: Annotated[
         str,
@@ -208,9 +204,7 @@ class FigureOptions:
 
 
 def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Return the command with the options of its groups as parameters, which typer shows and
-    parses.
-    """
+    """Return the command with the options of its groups as parameters, which typer parses."""
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}

@@ -1,6 +1,4 @@
-"""Output of commands: results to standard output or a complete file, everything else to standard
-error.
-"""
+"""Output of commands: results to standard output or a file, messages to standard error."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ def write_listing(study: Study, form: str, output: str | None = None) -> None:
 
 
 def today() -> str:
-    """Return the day of the run, as pages show it; SOURCE_DATE_EPOCH overrides it, for reproducible
-    files.
-    """
+    """Return the day of the run, for pages; SOURCE_DATE_EPOCH overrides it."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = float(epoch) if epoch.isdigit() else time.time()
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
@@ -88,9 +84,7 @@ def tell(message: str) -> None:
 
 
 def coloured(output: str | None = None) -> bool:
-    """Return whether text is coloured: at a terminal that is not dumb, unless NO_COLOR; always with
-    FORCE_COLOR.
-    """
+    """Return whether text is coloured: at a capable terminal, unless NO_COLOR; or FORCE_COLOR."""
     if output is not None or os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":
@@ -104,9 +98,7 @@ def terminal_width(output: str | None = None) -> int | None:
 
 
 def bar_wanted(*, quiet: bool) -> bool:
-    """Return whether to show a progress bar: standard error is a terminal that can move its
-    cursor.
-    """
+    """Return whether to show a progress bar: standard error is a terminal that moves its cursor."""
     return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -126,9 +118,7 @@ def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
 def progress(
     *, show: bool
 ) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
-    """Show a progress bar on standard error; yield a function that adds to its total, and one that
-    advances it.
-    """
+    """Show a progress bar; yield a function that adds to its total, and one that advances it."""
     if not show:
         yield None, None
         return
@@ -179,9 +169,7 @@ class StudyProgress:
     verbose: bool = False
 
     def show_read(self, datasets: Sequence[Judged]) -> None:
-        """Show the warnings of the data sets that were read, and add their segments to the length
-        of the bar.
-        """
+        """Show the warnings of the data sets, and add their segments to the length of the bar."""
         warn(list(dict.fromkeys(line for dataset in datasets for line in dataset.warnings)))
         counts = [len(group.segments) for dataset in datasets for group in dataset.groups.values()]
         if self.verbose:
@@ -194,9 +182,7 @@ class StudyProgress:
 def watching(
     *, quiet: bool, verbose: bool = False, folder: str | None = None
 ) -> Iterator[StudyProgress]:
-    """Show the progress of a study on standard error, if that is a terminal; `folder` is its
-    cache.
-    """
+    """Show the progress of a study on standard error; `folder` is its cache."""
     with (
         stage("read, encoded and scored", verbose=verbose),
         resumable(folder),

@@ -38,9 +38,7 @@ def score_on_ray(
     keep: option_groups.CacheOptions,
     scale: ScaleOptions,
 ) -> int:
-    """Score with the workers of Ray; parts go to -o, the results to standard output and to a file
-    beside the parts.
-    """
+    """Score with the workers of Ray; write the parts to -o, show the results."""
     chosen, engine = choice.choose(setup, quiet=keep.quiet), scale.of_ray()
     from monge import cluster
 

@@ -397,9 +397,7 @@ def _emit(
 
 
 def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], view: View) -> None:
-    """Write the result lines at the end, and the segments of blends, which wait for their last
-    member.
-    """
+    """Write the results, and the segments of blends, which are final only at the end."""
     from monge.render.results import result_line, results_jsonl
 
     for k, result in enumerate(results):

@@ -1,6 +1,4 @@
-"""`monge signature parse|diff|from-bert-score`: what a signature says, where two differ;
-bert-score's hashes.
-"""
+"""`monge signature parse|diff|from-bert-score`: contents and differences of signatures."""
 
 from __future__ import annotations
 

@@ -154,9 +154,7 @@ def task_of(judgements: Any, **more: Any) -> Task:
 
 
 def check_figure(path: str | None) -> Path | None:
-    """Return the file of `--figure`; raise where it could not be drawn, before anything is
-    scored.
-    """
+    """Return the file of `--figure`; raise where it could not be drawn."""
     if path is None:
         return None
     from monge.report import check_figures
@@ -168,9 +166,7 @@ def check_figure(path: str | None) -> Path | None:
 
 
 def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Parse `--switch name=value` (true, false, a number, or a word) into a reading per combination
-    of values.
-    """
+    """Parse `--switch name=value` texts into one reading per combination of values."""
     values_by_name: dict[str, list[Any]] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")

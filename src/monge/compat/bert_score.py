@@ -70,8 +70,7 @@ def score(
     *,
     online: bool = False,
 ) -> Any:
-    """Return precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with
-    `all_layers`.
+    """Return precision, recall and F1, each a float32 tensor [N], or [layers, N].
 
     `idf` is True (fitted on `refs`), a dictionary of bert-score's `get_idf_dict`, or statistics of
     `monge.fit`. With `return_hash` the result is ((P, R, F), signature). `online` lets a model be
@@ -149,9 +148,7 @@ class BERTScorer:
         return [self._load(k, **settings) for k in range(depth + 1)] if self.all_layers else [first]
 
     def _read_baselines(self) -> CorpusStats | None:
-        """Read the baselines of the user's file `LAYER,P,R,F`, one row per layer; raise if a
-        baseline is missing.
-        """
+        """Read the user's baselines `LAYER,P,R,F`, one row per layer; raise if one is missing."""
         if not self.rescale_with_baseline:
             return None
         if self.baseline_path is None:
@@ -181,9 +178,7 @@ class BERTScorer:
 
     @property
     def layers(self) -> int:
-        """The number of layers that are scored: 1, or with all_layers all of the model and the
-        embeddings.
-        """
+        """The number of layers that are scored: 1, or with all_layers all and the embeddings."""
         return len(self._metrics)
 
     @property
@@ -198,18 +193,14 @@ class BERTScorer:
             self._idf = self._metrics[0].fit(list(sents))
 
     def take_idf(self, idf: CorpusStats | Mapping[int, float]) -> None:
-        """Use idf weights that were fitted before: monge's statistics, or a dictionary of
-        `get_idf_dict`.
-        """
+        """Use idf weights fitted before: monge's statistics, or those of `get_idf_dict`."""
         with raise_as(PeerValueError):
             self._idf = (
                 idf if isinstance(idf, CorpusStats) else prepare_idf(self._reader, references=idf)
             )
 
     def weigh(self, idf: Idf, refs: Refs) -> None:
-        """Set the weights as `score` does: True fits idf on `refs`, False means equal weights, else
-        use `idf`.
-        """
+        """Set the weights: True fits idf on `refs`, False means equal weights, else use `idf`."""
         if idf is True:
             self.compute_idf(
                 [text for row in refs for text in ([row] if isinstance(row, str) else row)]
@@ -246,9 +237,7 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Any:
-        """Return precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers);
-        see `score`.
-        """
+        """Return precision, recall and F1, each a float32 tensor [N] or [layers, N]."""
         results = self.results(cands, refs, verbose=verbose)
         tensors = _tensors(results, all_layers=self.all_layers)
         return (tensors, str(results[0].signature)) if return_hash else tensors
@@ -272,9 +261,7 @@ class BERTScorer:
         return results
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> None:
-        """Draw the similarity of every piece of a candidate with every piece of a reference; to
-        `fname`, if given.
-        """
+        """Draw the similarity of the pieces of two texts; to `fname`, if given."""
         with raise_as(PeerAssertionError):
             for text in (candidate, reference):
                 _check(isinstance(text, str), f"expected a text (str), got {type(text).__name__}")
@@ -321,9 +308,7 @@ def plot_example(
     *,
     online: bool = False,
 ) -> None:
-    """Draw the similarity of every piece of a candidate with every piece of a reference; to
-    `fname`, if given.
-    """
+    """Draw the similarity of the pieces of two texts; to `fname`, if given."""
     settings = {
         "rescale_with_baseline": rescale_with_baseline,
         "baseline_path": baseline_path,

@@ -1,6 +1,4 @@
-"""Translate the hash that bert-score prints into settings of monge, and list what the hash leaves
-out.
-"""
+"""Translate the hash that bert-score prints into settings of monge; list what it leaves out."""
 
 from __future__ import annotations
 

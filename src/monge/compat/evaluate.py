@@ -1,5 +1,4 @@
-"""Two metric modules for the library `evaluate`, which `evaluate.load` reads from a directory of
-this package.
+"""Two metric modules for the library `evaluate`, read from a directory of this package.
 
     evaluate.load(directory())               any metric of monge: evaluate.load(directory(),
                                              "moverscore")
@@ -28,9 +27,7 @@ _TEXT = datasets.Value("string")
 
 
 def directory(name: str = MODULES[0]) -> str:
-    """Return the directory of a module, monge_score or bertscore, for `evaluate.load` and
-    `evaluate.combine`.
-    """
+    """Return the directory of a module, monge_score or bertscore, for `evaluate.load`."""
     if name not in MODULES:
         raise UnknownName("module of evaluate", name, MODULES)
     return str(Path(__file__).parent / "evaluate_modules" / name)
@@ -39,9 +36,7 @@ def directory(name: str = MODULES[0]) -> str:
 def _module_info(
     description: str, usage: str, *, citation: str, urls: Sequence[str]
 ) -> evaluate.MetricInfo:
-    """Return the description of a module; predictions are texts, references texts or lists of
-    texts.
-    """
+    """Return the description of a module: predictions are texts, references texts or lists."""
     with_lists = datasets.Features(
         {"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")}
     )

@@ -17,9 +17,7 @@ accepted.
 
 
 class IdfTable(defaultdict[int, float]):
-    """The idf of every piece, ln((N+1)/(df+1)), as in bert-score and MoverScore, with the counts it
-    is made of.
-    """
+    """The idf of every piece, ln((N+1)/(df+1)), with the counts that it is made of."""
 
     def __init__(self, counts: DocumentCounts) -> None:
         """Compute the idf of the counted pieces; other pieces get ln(N+1)."""
@@ -29,8 +27,7 @@ class IdfTable(defaultdict[int, float]):
 
 
 def document_counts(table: Mapping[int, float]) -> DocumentCounts:
-    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of bert-score or
-    MoverScore.
+    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of a peer.
 
     The number of texts N follows from the default of the dictionary, ln(N+1).
     """
@@ -57,7 +54,5 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
 
 
 def prepare_idf(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
-    """Return corpus statistics from idf dictionaries, one per side; `reader` is the key of the text
-    reader.
-    """
+    """Return corpus statistics from one idf dictionary per side; `reader` is the reader's key."""
     return CorpusStats(reader, {side: document_counts(table) for side, table in sides.items()})

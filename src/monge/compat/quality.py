@@ -48,9 +48,7 @@ class Check:
 
     @property
     def fall(self) -> float:
-        """How much worse the score is than that of the baseline, positive for either direction of
-        the metric.
-        """
+        """How much worse the score is than that of the baseline; positive means worse."""
         return 0.0 if self.before is None else self._sign * (self.before.score - self.result.score)
 
     @property
@@ -86,9 +84,7 @@ class Check:
         return text
 
     def report(self) -> str:
-        """Return the report of a failure: the line, then the texts of segments that fell most, or
-        of the worst.
-        """
+        """Return the report of a failure: the line, then the texts that fell most or are worst."""
         places = (
             self._falls()
             if self.fell
@@ -197,9 +193,7 @@ def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
 
 
 def _compare(check: Check, path: Path, metric: Metric) -> Check:
-    """Return the check with the baseline's result; its texts are scored again if its scores are not
-    comparable.
-    """
+    """Return the check with the baseline's result; score its texts again if settings differ."""
     baseline = _read_baseline(path)
     rows = baseline["segments"]
     if [row["texts"] for row in rows] != [_key(segment) for segment in check.segments]:

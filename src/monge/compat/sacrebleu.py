@@ -1,5 +1,4 @@
-"""The classes of sacrebleu: its own metrics, with checks and faster, and any metric of monge beside
-them.
+"""The classes of sacrebleu, faster and with checks, and any metric of monge beside them.
 
     from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU,
                                                     CHRF, TER
@@ -63,9 +62,7 @@ def _is_no_stream(stream: object) -> bool:
 
 
 class _NotEmpty(SacreMetric):  # type: ignore[misc]
-    """A metric that raises a clear error if there is nothing to score; sacrebleu raises an
-    IndexError.
-    """
+    """A metric that raises a clear error if there is nothing to score."""
 
     def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
         if hyps is not None and not len(hyps):
@@ -81,9 +78,7 @@ class _NotEmpty(SacreMetric):  # type: ignore[misc]
 
 
 class _Checked(_NotEmpty):
-    """A metric of sacrebleu that refuses streams of another length, and caches the counts of
-    references.
-    """
+    """A metric of sacrebleu that checks the lengths of streams and caches reference counts."""
 
     num_refs: int
     _counted_references: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
@@ -210,9 +205,7 @@ class MongeMetric(_NotEmpty):
     def _extract_corpus_statistics(
         self, hypotheses: Sequence[str], references: Streams | None
     ) -> list[list[float]]:
-        """Return the numbers of each segment that are summed: its score and 1, or the counts of a
-        corpus score.
-        """
+        """Return the summed numbers of each segment: its score and 1, or its counts."""
         from monge.api import Corpora, score_segments, segments_of
 
         streams = self._references if references is None else references

@@ -1,5 +1,4 @@
-"""Metrics for torchmetrics, with `update`, `compute`, `reset`, `forward`, `plot`, gathered over
-processes.
+"""Metrics for torchmetrics, whose texts or scores are gathered over processes.
 
     from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics
     import BERTScore
@@ -42,9 +41,7 @@ References = str | Sequence[str] | Sequence[Sequence[str]]
 
 
 class _Gathered(TorchMetric):  # type: ignore[misc]
-    """Base class: texts or their scores as bytes, gathered over processes; subclasses make results
-    of them.
-    """
+    """Base class: texts or their scores as bytes, gathered over processes."""
 
     is_differentiable = False
     full_state_update = False
@@ -57,9 +54,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         self._add_empty_record()
 
     def _add_empty_record(self) -> None:
-        """Add an empty tensor: a process without texts must have one of the right type to
-        gather.
-        """
+        """Add an empty tensor: a process without texts needs one of the right type to gather."""
         self.records.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
 
     def reset(self) -> None:
@@ -106,9 +101,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
     def update(
         self, preds: Texts, target: References, sources: Iterable[str] | None = None
     ) -> None:
-        """Add pairs: predictions, one reference or a list of references each, sources if the metric
-        uses them.
-        """
+        """Add pairs: predictions, one or more references each, sources if the metric uses them."""
         with raise_as(PeerValueError):
             segments = segments_of(_texts(preds), _rows(target), sources)
             if self._scores_pairs_alone():
@@ -120,9 +113,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         self.records.append(torch.frombuffer(bytearray(data), dtype=torch.uint8).to(self.device))
 
     def _measure(self, segments: Sequence[Segment]) -> tuple[Array, float | None]:
-        """Return the columns [n, columns] of texts, and the corpus score if it is not the mean of
-        the first column.
-        """
+        """Return the columns [n, columns] of texts, and the corpus score if it is no mean."""
         results = self._score_texts(segments)
         self.signature = str(results[0].signature)
         return np.stack(self._columns(results), axis=1), None if results[
@@ -130,8 +121,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         ].pooled is None else results[0].score
 
     def gather_scores(self) -> tuple[Array, float | None]:
-        """Return scores [n, columns] of all pairs so far, in the order of processes, and the corpus
-        score.
+        """Return scores [n, columns] of all pairs in the order of processes, and the corpus score.
 
         The latter is None if it is the mean of the pairs' scores.
         """
@@ -180,9 +170,7 @@ def _texts(preds: Texts) -> list[str]:
 
 
 def _rows(target: References) -> Any:
-    """Return references in the form of `segments_of`: if only some rows are lists, all become
-    lists.
-    """
+    """Return references in the form of `segments_of`: if some rows are lists, all become lists."""
     rows = _as_list(target, "target")
     mixed = {isinstance(row, str) for row in rows if isinstance(row, Iterable)} == {True, False}
     return [[row] if isinstance(row, str) else row for row in rows] if mixed else rows
@@ -330,9 +318,7 @@ class BERTScore(_Gathered):
         return len(PARTS) * layers
 
     def compute(self) -> dict[str, Any]:
-        """Return precision, recall and f1 of every pair so far [n], or [layers, n]; with
-        return_hash the signature.
-        """
+        """Return precision, recall and f1 of every pair so far, [n] or [layers, n]."""
         values, _ = self.gather_scores()
         by_layer = values.reshape(len(values), -1, len(PARTS)).transpose(1, 0, 2)
         parts: dict[str, Any] = {}
@@ -381,9 +367,7 @@ def bert_score(
     *,
     online: bool = False,
 ) -> dict[str, Any]:
-    """Return precision, recall and f1 of every pair, like torchmetrics' function: a `BERTScore`
-    used once.
-    """
+    """Return precision, recall and f1 of every pair, like torchmetrics' function."""
     metric = BERTScore(
         model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose,
         idf, device,

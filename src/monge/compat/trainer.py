@@ -21,8 +21,7 @@ IGNORED = -100
 def compute_metrics(
     tokenizer: Any, metric: str | Sequence[str] = DEFAULT_METRIC, **options: Unpack[Options]
 ) -> Callable[[Any], dict[str, float]]:
-    """Load one or more metrics; return the function that a Trainer calls with predictions and
-    labels.
+    """Load metrics; return the function that a Trainer calls with predictions and labels.
 
     Args:
         tokenizer: A tokenizer, or a processor with `batch_decode`.

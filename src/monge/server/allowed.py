@@ -1,6 +1,4 @@
-"""What the settings of a request may name: shipped lists, loaded models, bounded numbers; never a
-local file.
-"""
+"""What settings of a request may name: shipped lists, loaded models, bounded numbers; no files."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ FETCHED = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
-    """Raise where a setting names something that this service does not offer, or asks for unbounded
-    work.
-    """
+    """Raise where a setting is not offered by this service, or asks for unbounded work."""
     if isinstance(spec, LexicalSpec):
         _check_words(spec)
         return

@@ -105,9 +105,7 @@ class Checks:
     def check_resampling(
         self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling
     ) -> work.WorkEstimate:
-        """Estimate the work of comparing systems; raise where it needs too many resamples, or is
-        too much.
-        """
+        """Estimate the work of comparing systems; raise where it is too much."""
         most = self.limits.resamples
         if resampling.resamples > most:
             raise limit_refusal("resamples", resampling.resamples, "resamples", most)
@@ -129,9 +127,7 @@ class Checks:
 
     @contextmanager
     def admit(self, seconds: float) -> Iterator[str]:
-        """Admit a request of so much work and yield its pace; raise where too many heavy ones are
-        in flight.
-        """
+        """Admit a request of so much work and yield its pace; raise if too many heavy ones run."""
         if seconds <= max(QUICK, self.limits.work / HEAVY_PART):
             yield "quick" if seconds <= QUICK else "slow"
             return

@@ -1,6 +1,4 @@
-"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage, cached texts. No
-text, no name.
-"""
+"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage; no texts."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class ServiceCounters:
         self._seconds.labels(route).observe(seconds)
 
     def count_pass(self, texts: int, requests: int, encoded: int) -> None:
-        """Count an encoding pass: its distinct texts, its requests, and the texts that the model
-        encoded.
-        """
+        """Count an encoding pass: distinct texts, requests, and texts that the model encoded."""
         self._size.observe(texts)
         self._shared.observe(requests)
         self._texts.inc(texts)

@@ -1,5 +1,4 @@
-"""Jobs: runs too large for a request, journalled under a directory, so that a killed service goes
-on with them.
+"""Jobs: runs too large for a request, with a journal from which a restarted service goes on.
 
 A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files),
 `statistics-ID.json` (the statistics it was sent with), `state.json`, while it runs the journal
@@ -118,9 +117,7 @@ class Jobs:
         return folder
 
     def submit(self, folder: Path, order: JobOrder) -> Job:
-        """Accept a job whose files are in its directory; raise where a name, setting or line is
-        wrong.
-        """
+        """Accept a job whose files are in its directory; raise where its input is wrong."""
         job = Job(folder.name, folder, order, time.time())
         self._check(job)
         try:
@@ -220,9 +217,7 @@ class Jobs:
         return result_path
 
     def drop_old(self) -> None:
-        """Drop jobs that ended too long ago, then the oldest ended ones while all take too much
-        space.
-        """
+        """Drop jobs that ended too long ago, then the oldest ones while all need too much space."""
         limits = self._service.limits
         ended = sorted(
             (job for job in list(self._jobs.values()) if job.state in ENDED),
@@ -271,9 +266,7 @@ class Jobs:
                 log.exception("job %s", job.id)
 
     def _outcome(self, job: Job) -> tuple[str | None, Refusal | None]:
-        """Run a job; return the state it ends in, and the error if it failed; no state where the
-        service stops.
-        """
+        """Run a job; return its final state and error; no state where the service stops."""
         try:
             self._score(job)
         except Gone:
@@ -375,9 +368,7 @@ class Jobs:
         )
 
     def _corpora(self, job: Job) -> api.Corpora:
-        """Return the statistics that a job holds; jobs of an older service have theirs in the
-        common directory.
-        """
+        """Return the statistics of a job; older jobs have theirs in the common directory."""
         names = job.order.statistics
         files = [job.statistics_file(name) for name in names]
         if not all(path.is_file() for path in files):
@@ -386,9 +377,7 @@ class Jobs:
 
 
 def _pair_segments(rows: Sequence[Segment]) -> list[Segment]:
-    """Return the segments aligned for a comparison; none where systems do not have the same
-    items.
-    """
+    """Return the segments aligned for a comparison; none where systems have different items."""
     try:
         return [row for system_rows in aligned(rows).values() for row in system_rows]
     except (Misaligned, UsageError):

@@ -38,9 +38,7 @@ _PLAIN: dict[str, Any] = {"include_url": False, "include_input": False, "include
 
 @contextmanager
 def pause_garbage_collector() -> Iterator[None]:
-    """Pause the garbage collector: it would scan half a million new lists repeatedly, and no other
-    thread could run.
-    """
+    """Pause the garbage collector, which would scan many new lists while other threads wait."""
     gc.disable()
     try:
         yield
@@ -49,9 +47,7 @@ def pause_garbage_collector() -> Iterator[None]:
 
 
 def strict_json(body: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8; refuse duplicate keys, NaN, infinite numbers and
-    deep nesting.
-    """
+    """Return the value of a JSON text; refuse duplicate keys, NaN, infinity and deep nesting."""
     try:
         return json.loads(
             body.decode("utf-8"),
@@ -123,9 +119,7 @@ def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
 
 
 class StrictRequest(Request):
-    """A request whose JSON is read strictly into its model; a long body in a thread, so that others
-    do not wait.
-    """
+    """A request whose JSON is read strictly into its model; a long body is read in a thread."""
 
     model: type[BaseModel] | None = None
 
@@ -238,9 +232,7 @@ async def _save_upload(upload: UploadFile, path: Path) -> None:
 
 
 def _unpack(path: Path, name: str, most: int) -> int:
-    """Unpack a gzip file in its place and return its size; raise where that exceeds `most`
-    bytes.
-    """
+    """Unpack a gzip file in place and return its size; raise where that exceeds `most` bytes."""
     size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
     try:
         with gzip.open(path) as source, unpacked.open("wb") as target:

@@ -49,9 +49,7 @@ class SmallRequest:
 
 
 def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-    """Return whether a request is small, and its scores depend on its segments and settings
-    alone.
-    """
+    """Return whether a request is small and its scores depend on nothing else."""
     if (
         len(rows) > FEW
         or not all(row.references for row in rows)
@@ -62,9 +60,7 @@ def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> 
 
 
 def _uses_own_texts_only(metric: api.Metric) -> bool:
-    """Return whether a metric compares vectors with references and takes nothing from other
-    texts.
-    """
+    """Return whether a metric compares vectors with references and fits nothing."""
     scorer = metric.scorer.members.get("")  # of a blend none stands there
     if scorer is None or not scorer.reads or scorer.block != 1:
         return False
@@ -81,9 +77,7 @@ def _uses_own_texts_only(metric: api.Metric) -> bool:
 def answer_requests(
     requests: Sequence[SmallRequest], encoding: Encoding
 ) -> list[bytes | MongeError]:
-    """Answer small requests that ask for the same metrics; a request that fails has its error as
-    its answer.
-    """
+    """Answer small requests for the same metrics; a failed request has its error as its answer."""
     rows = [row for request in requests for row in request.rows]
     window = Window(rows, encoding)
     scorers = requests[0].scorers

@@ -41,9 +41,7 @@ Sources = Annotated[
 
 
 class MetricRequest(BaseModel):
-    """What every request about metrics may say: settings for all of them, language, model,
-    statistics.
-    """
+    """What every request about metrics may say: settings, language, model, statistics."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -213,9 +211,7 @@ class Refused(BaseModel):
 
 
 class SegmentScore(BaseModel):
-    """The score of one segment; `reference` is the index of the reference that gave it, -1 where no
-    single one did.
-    """
+    """The score of a segment; `reference` is the index of the one that gave it, -1 if several."""
 
     id: str
     score: float

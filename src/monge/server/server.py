@@ -1,6 +1,4 @@
-"""The process: it listens, reports when it is ready, and on SIGTERM finishes the requests it has
-accepted.
-"""
+"""The process: it listens, reports when it is ready, and finishes requests on SIGTERM."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ QUIET_TICKS = 5
 
 
 class Server(uvicorn.Server):
-    """A server that, once asked to stop, answers new requests with 503 until the accepted ones are
-    answered.
-    """
+    """A server that answers new requests with 503 while it finishes the accepted ones."""
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -42,9 +38,7 @@ class Server(uvicorn.Server):
         self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain, and make sure that the process ends in time; a second signal stops at
-        once.
-        """
+        """Begin to drain, and make the process end in time; a second signal stops at once."""
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
@@ -66,8 +60,7 @@ class Server(uvicorn.Server):
 
 
 def _end_within(seconds: float, code: int) -> None:
-    """End the process after so many seconds if it has not ended by then; all that was announced is
-    on the disk.
+    """End the process after so many seconds if it has not ended by then.
 
     A thread ends it with its code; a signal that needs no Python ends it if even that cannot run.
     """

@@ -1,5 +1,4 @@
-"""The state directory: jobs and statistics of one service, in a marked directory that one service
-locks.
+"""The state directory of a service, with its jobs and statistics; one service locks it.
 
 `monge-state.json` marks a directory as ours, `lock` is held while a service runs. Only names that a
 service makes are read, replaced or removed. What has such a name and cannot be read is moved into
@@ -216,9 +215,7 @@ def remove_job(folder: Path) -> None:
 
 
 def keep_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file atomically and flush it to disk; raise a refusal where the directory is full or
-    gone.
-    """
+    """Write a file atomically and flush it; raise a refusal where the directory is full or gone."""
     try:
         with whole_file(path) as place, place.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines([text] if isinstance(text, str) else text)

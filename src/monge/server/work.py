@@ -1,5 +1,4 @@
-"""Estimates the seconds of work of a request from its settings and the lengths of its texts, before
-it begins.
+"""Estimates the seconds of a request from its settings and the lengths of its texts.
 
 The constants were measured on one core of the machine that the figures of docs/serve.md are from,
 on the texts that take longest. An estimate only has to be right within a small factor: it refuses
@@ -84,8 +83,7 @@ class WorkEstimate:
 def estimate_scoring(
     metrics: Sequence[api.Metric], rows: Sequence[Segment], most: int, cells: int = MOST_CELLS
 ) -> WorkEstimate:
-    """Estimate the work of scoring segments; texts are tokenised only where their lengths could be
-    too much.
+    """Estimate the work of scoring segments; tokenise only texts that could be too long.
 
     Raises where a pair has more pieces than can be compared.
     """
@@ -100,9 +98,7 @@ def estimate_scoring(
 
 
 def bound_scoring(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> WorkEstimate:
-    """Return an upper bound of the work of scoring segments, from the number of their
-    characters.
-    """
+    """Return an upper bound of the work of scoring segments, from their characters."""
     return _estimate_rows(metrics, rows, count_pieces=False)
 
 
