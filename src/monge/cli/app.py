@@ -15,7 +15,6 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.cli.options import option
 from monge.errors import MongeError, Notice, NotKept, UsageError
 
 VERBS = {
@@ -120,7 +119,10 @@ def _version(show: bool) -> None:
 @app.callback()
 def _root(
     show: Annotated[
-        bool, option("--version -V", help="Print the version.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -25,11 +25,11 @@ from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.base import Score, Signature
 
 from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
+from monge.types.sums import mean_of_sums
 
 if TYPE_CHECKING:
     from monge.api import Options
-    from monge.types.sums import mean_of_sums
-from monge.types import Array, CorpusStats
+    from monge.types import Array, CorpusStats
 
 __all__ = ["BLEU", "CHRF", "TER", "MongeMetric"]
 Streams = Sequence[Sequence[str | None]]

@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -44,7 +45,8 @@ class StateFolder:
     """A state directory whose lock this process holds."""
 
     def __init__(self, folder: Path, lock: IO[bytes], *, temporary: bool) -> None:
-        self.folder, self._lock, self._temporary = folder, lock, temporary
+        self.folder = folder
+        self._release = weakref.finalize(self, _release, lock, folder if temporary else None)
         for name in (JOBS, UPLOADS, STATISTICS):
             (folder / name).mkdir(exist_ok=True)
         for upload in self._own_entries(UPLOADS, JOB_NAME):  # a killed service had not accepted it
@@ -76,9 +78,7 @@ class StateFolder:
 
     def close(self) -> None:
         """Release the lock, and remove a temporary directory."""
-        if self._temporary:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
+        self._release()
 
     @property
     def jobs(self) -> Path:
@@ -160,6 +160,13 @@ def _check_unmarked(folder: Path) -> None:
 
 def _entries(folder: Path) -> Iterator[Path]:
     return (entry for entry in sorted(folder.iterdir()) if entry.name not in SYSTEM_NAMES)
+
+
+def _release(lock: IO[bytes], temporary: Path | None) -> None:
+    """Remove a temporary state directory, and release the lock."""
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
+    lock.close()
 
 
 def _lock_folder(folder: Path) -> IO[bytes]:
