@@ -57,9 +57,9 @@ def test_a_dry_run_writes_nothing(monge, judged, tiny_bert, workplace):
 @pytest.mark.parametrize(
     ("more", "code", "message"),
     [
-        (["--device", "cuda"], 2, "--device has no say in tuning"),
+        (["--device", "cuda"], 2, "--device is not supported by tune"),
         (["--precision", "int8"], 2, "tuning takes precision fp32 or bf16, got 'int8'"),
-        (["--teacher-model", "x"], 2, "say more about --teacher METRIC"),
+        (["--teacher-model", "x"], 2, "are for --teacher METRIC"),
         (
             ["--train", "distil:table"],
             2,

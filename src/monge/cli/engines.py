@@ -71,7 +71,7 @@ class EngineOptions:
                  "--worker-threads": self.worker_threads != 1}  # fmt: skip
         wrong = next((name for name, is_changed in changed_options.items() if is_changed), None)
         if self.engine == LOCAL and wrong is not None:
-            raise UsageError(f"{wrong} is about workers: give it with --engine ray")
+            raise UsageError(f"{wrong} is for workers: give it with --engine ray")
         return self.engine == RAY
 
     def of_ray(self) -> Engine:
@@ -79,10 +79,12 @@ class EngineOptions:
         from monge.cluster import Engine, check_ray
 
         if self.workers != "auto" and not (self.workers.isdigit() and int(self.workers)):
-            raise UsageError(f"--workers takes a number from 1 on, or auto; got {self.workers!r}")
+            raise UsageError(
+                f"--workers takes a number of at least 1, or auto; got {self.workers!r}"
+            )
         if self.worker_threads < 1:
             raise UsageError(
-                f"--worker-threads takes a number from 1 on, got {self.worker_threads}"
+                f"--worker-threads takes a number of at least 1, got {self.worker_threads}"
             )
         check_ray(self.address)
         return Engine(

@@ -57,8 +57,8 @@ class ExplainInputOptions(option_groups.TextFileOptions):
             return _texts(texts, also, self)
         if also or len(texts) > 1:
             raise UsageError(
-                "--id picks a segment of a table or of -t and -r files; texts of their own go "
-                "without it"
+                "--id picks a segment of a table or of -t and -r files: leave it out to explain "
+                "texts"
             )
         files = {
             option.name: getattr(self, option.name)
@@ -105,8 +105,8 @@ class ExplainOutputOptions:
         if hypotheses * metrics > 1 and self.output_format in ("svg", "png"):
             amount = f"{hypotheses} hypotheses" if hypotheses > 1 else f"{metrics} metrics"
             raise UsageError(
-                f"{self.output_format} draws one pair by one metric, here are {amount}: take html, "
-                "or one"
+                f"{self.output_format} draws one pair by one metric, here are {amount}: use html, "
+                "or ask for one"
             )
 
 

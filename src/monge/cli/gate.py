@@ -57,7 +57,7 @@ def _number(text: str, item: str) -> float:
     except ValueError:
         raise UsageError(f"--fail-under takes X or NAME=X,…, X a number; got {item!r}") from None
     if isnan(value):
-        raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
+        raise UsageError("--fail-under takes a number, got nan, which no score is below")
     return value
 
 

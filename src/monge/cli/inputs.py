@@ -79,8 +79,8 @@ def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
     if files.table is not None:
         if files:
             raise UsageError(
-                f"{files.table} stands alone, as a table would, beside -t, -r or -s: give a table "
-                "or files, not both (several files: -t A -t B)"
+                f"{files.table} is given as a table beside -t, -r or -s: give a table or files, "
+                "not both (several files: -t A -t B)"
             )
         return table_of(files.table, files.table_format, files.columns, quiet=quiet)
     for flag, value in (("--table-format", files.table_format), ("--columns", files.columns)):

@@ -63,7 +63,9 @@ def _open_journal(folder: Path, *, fresh: bool) -> Iterator[Store]:
         journal.clear()
     refused = journal.refusal()
     if refused:
-        tell(f"{folder}: {refused}, so scores are not kept on the way: begun again, all is scored")
+        tell(
+            f"{folder}: {refused}, so scores are not kept during the run: if it is interrupted, it starts again"
+        )
     with closing(journal):
         try:
             yield journal

@@ -68,7 +68,7 @@ def _request(output_options: ScoreOutputOptions, scale: ScaleOptions) -> Cluster
             "or .tsv"
         )
     if output_options.dry_run:
-        raise UsageError("--dry-run tells of a run on this machine: give it without --engine ray")
+        raise UsageError("--dry-run describes a run on this machine: give it without --engine ray")
     by_name = SUFFIXES.get(Path(output_options.output).suffix)
     form = (
         output_options.output_format
@@ -76,7 +76,9 @@ def _request(output_options: ScoreOutputOptions, scale: ScaleOptions) -> Cluster
         else by_name or "parquet"
     )
     if by_name is not None and form != by_name:
-        raise UsageError(f"-o {output_options.output} is no name for a file in the format {form}")
+        raise UsageError(
+            f"-o {output_options.output} does not end like a file of the format {form}"
+        )
     seed = output_options.seed if output_options.interval else None
     return ClusterRequest(
         output_options.output,
@@ -123,8 +125,8 @@ def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
     if texts.tables:
         if texts:
             raise UsageError(
-                f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give "
-                "either"
+                f"{texts.tables[0]} is given as a table beside -t, -r or -s: give tables or files, "
+                "not both"
             )
         paths = [fetched(path, into) for path in texts.tables]
         if STDIN in paths and len(paths) > 1:

@@ -201,7 +201,7 @@ class ScoreOutputOptions:
             check_parquet(self.output)
         if self.fresh and self.output is None:
             raise UsageError(
-                "--fresh is about an interrupted run that writes a file: give it with -o FILE"
+                "--fresh restarts an interrupted run that writes a file: give it with -o FILE"
             )
 
     @property

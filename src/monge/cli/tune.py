@@ -230,7 +230,7 @@ def _check_supported(setup: option_groups.SetupOptions, teaching: TeacherOptions
         )
     if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
         raise UsageError(
-            "--teacher-model and --teacher-alike say more about --teacher METRIC: give that too"
+            "--teacher-model and --teacher-alike are for --teacher METRIC: give that too"
         )
 
 

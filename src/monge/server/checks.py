@@ -136,7 +136,7 @@ class Checks:
             if self._heavy >= most:
                 raise Refusal(
                     429,
-                    f"{most} requests of much work are worked on",
+                    f"{most} large requests are running",
                     most,
                     "come back later",
                     retry=5,

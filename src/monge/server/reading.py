@@ -277,7 +277,7 @@ def _check_files(files: list[tuple[str, str]]) -> None:
     if "table" in roles and len(files) > 1:
         raise Refusal(
             422,
-            "a table stands alone",
+            "a table cannot be sent with other files",
             None,
             "send a table, or hypotheses with references or a source",
         )
