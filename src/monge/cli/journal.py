@@ -64,7 +64,8 @@ def _open_journal(folder: Path, *, fresh: bool) -> Iterator[Store]:
     refused = journal.refusal()
     if refused:
         tell(
-            f"{folder}: {refused}, so scores are not kept during the run: if it is interrupted, it starts again"
+            f"{folder}: {refused}, so scores are not kept during the run: if it is interrupted, "
+            "it starts again"
         )
     with closing(journal):
         try:
