@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -60,16 +60,12 @@ class ExplainInputOptions(option_groups.TextFileOptions):
                 "--id picks a segment of a table or of -t and -r files: leave it out to explain "
                 "texts"
             )
-        files = {
-            option.name: getattr(self, option.name)
-            for option in fields(option_groups.TextFileOptions)
-        }
         table = next(iter(texts), None)
-        files_to_read = inputs.InputOptions(
-            **files, table=table, table_format=self.table_format, columns=self.columns
+        files = inputs.InputOptions(
+            self.hypotheses, self.references, self.source, table, self.table_format, self.columns
         )
         return _pick_segments(
-            list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment
+            list(inputs.read_input(files, purpose="explain", quiet=quiet)), self.segment
         )
 
 

@@ -116,10 +116,10 @@ def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
 
 @contextmanager
 def progress(
-    *, show: bool
+    *, quiet: bool
 ) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
     """Show a progress bar; yield a function that adds to its total, and one that advances it."""
-    if not show:
+    if not bar_wanted(quiet=quiet):
         yield None, None
         return
     from rich.console import Console
@@ -186,6 +186,6 @@ def watching(
     with (
         stage("read, encoded and scored", verbose=verbose),
         resumable(folder),
-        progress(show=bar_wanted(quiet=quiet)) as (grow, advance),
+        progress(quiet=quiet) as (grow, advance),
     ):
         yield StudyProgress(grow, advance, verbose)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,8 +14,7 @@ import typer
 from monge import api
 from monge.cli import compare, inputs, option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import bar_wanted, check_output, emit, progress, tell
-from monge.cli.studies import setup_of
+from monge.cli.printing import check_output, emit, progress, tell
 from monge.datasets.segment_scores import GivenScores, given_scores
 from monge.errors import Unreadable, UsageError
 from monge.types.table import Study
@@ -43,13 +42,9 @@ class ReportInputOptions(option_groups.TextFileOptions):
 
     def rows(self, *, quiet: bool) -> inputs.Rows:
         """Return the segments of a table or of parallel files."""
-        files = {
-            option.name: getattr(self, option.name)
-            for option in fields(option_groups.TextFileOptions)
-        }
         table = next(iter(self.files or ()), None)
-        files_to_read = inputs.InputOptions(
-            **files, table=table, table_format=self.table_format, columns=self.columns
+        files = inputs.InputOptions(
+            self.hypotheses, self.references, self.source, table, self.table_format, self.columns
         )
         if not self and table is None:
             raise UsageError(
@@ -57,7 +52,7 @@ class ReportInputOptions(option_groups.TextFileOptions):
                 "results"
             )
         try:
-            return inputs.read_input(files_to_read, purpose="report on", quiet=quiet)
+            return inputs.read_input(files, purpose="report on", quiet=quiet)
         except Unreadable as error:
             if self or not str(table).endswith(".json"):
                 raise
@@ -236,18 +231,15 @@ def _score_input(
     human: GivenScores | None,
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
     """Score the texts; return results, segments, and metrics by their labels."""
-    names = metric or [api.DEFAULT_METRIC]
-    setup.choose(names, quiet=keep.quiet)
+    chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=keep.quiet)
     rows = input_options.rows(quiet=keep.quiet)
     if human is not None:  # what is wrong with it is told before the scoring, not after
         human.of({"": list(rows)})
-    from monge.evaluation import load_variants
-
-    variants = load_variants(names, setup_of(setup))
-    with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
+    metrics, labels = setup.load(chosen), [metric.label for metric in chosen]
+    with progress(quiet=keep.quiet) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        loaded = [variant.metric for variant in variants]
-        results = api.score_segments(loaded, rows, cache=keep.folder, watch=api.Watch(advance))
-    labels = [result.metric for result in results[: len(loaded)]]
-    return results, list(rows), dict(zip(labels, loaded, strict=True))
+        results = api.score_segments(
+            metrics, rows, cache=keep.folder, watch=api.Watch(advance), names=labels
+        )
+    return results, list(rows), dict(zip(labels, metrics, strict=True))

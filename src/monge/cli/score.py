@@ -18,7 +18,6 @@ from monge.cli.journal import kept_scores
 from monge.cli.options import option
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.cli.printing import (
-    bar_wanted,
     check_output,
     coloured,
     emit,
@@ -314,7 +313,7 @@ def _score_and_write(
     """Score the rows with a progress bar, write the results; return them and the scored rows."""
     with (
         stage("fitted, encoded and scored", verbose=keep.verbose),
-        progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance),
+        progress(quiet=keep.quiet) as (grow, advance),
     ):
         if grow is not None:
             grow(len(run.rows))

@@ -11,7 +11,7 @@ import typer
 from monge import api
 from monge.cli import option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import bar_wanted, progress, tell
+from monge.cli.printing import progress, tell
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def submit(
     from monge.compat import mt_metrics_eval
 
     chosen = setup.choose(requested.metric or [api.DEFAULT_METRIC], quiet=quiet)
-    with progress(show=bar_wanted(quiet=quiet)) as (grow, advance):
+    with progress(quiet=quiet) as (grow, advance):
         submission = mt_metrics_eval.submit(
             setup.load(chosen),
             requested.data,
