@@ -81,9 +81,8 @@ class Verbs(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: Any = dict.fromkeys(
-            VERBS
-        )  # names alone: what is near a wrong one is found among them
+        # names alone, among which the nearest to a wrong one is found
+        self.commands: Any = dict.fromkeys(VERBS)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order of the table."""

@@ -293,9 +293,8 @@ class BERTScore(_Gathered):
     def _load(self) -> BERTScorer:
         try:
             return BERTScorer(**self.settings)
-        except (
-            AssertionError
-        ) as error:  # bert-score raises this; users of torchmetrics catch ValueError
+        except AssertionError as error:
+            # bert-score raises this; users of torchmetrics catch ValueError
             raise PeerValueError(str(error)) from None
 
     def _scores_pairs_alone(self) -> bool:
@@ -376,6 +375,5 @@ def bert_score(
         truncation, online=online,
     )  # fmt: skip
     metric.update(preds, target)
-    return BERTScore.compute(
-        metric
-    )  # a tensor [1] for one pair: torchmetrics' function does not squeeze, its class does
+    # a tensor [1] for one pair: torchmetrics' function does not squeeze, its class does
+    return BERTScore.compute(metric)

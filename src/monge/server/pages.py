@@ -129,7 +129,6 @@ def _shared(app: App) -> dict[str, Any]:
             name: {"title": row.title, "kind": kind_of(name)} for name, row in EVERY.items()
         },
         "chosen": list(service.config.metrics),
-        "needs_token": service.config.token is not None,
     }
     return {
         "version": VERSION,

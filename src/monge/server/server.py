@@ -94,9 +94,8 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.server" else logging.INFO)
-    os.environ.setdefault(
-        "TOKENIZERS_PARALLELISM", "false"
-    )  # waking threads costs more than cutting a few texts
+    # waking threads costs more than cutting a few texts
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     listening = _open_socket(host, port)
     try:
         app = create(config)
@@ -144,9 +143,8 @@ async def _serve(
 
 def _open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # named, or asyncio leaves Nagle's delay on
+    # the protocol is named, because otherwise asyncio leaves Nagle's delay on
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
