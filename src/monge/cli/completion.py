@@ -138,9 +138,8 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
             yield from SCRIPTS
     flags = {flag: option for option in command.params for flag in option.opts}
     if before and before[-1] in flags and "|" in str(flags[before[-1]].metavar):
-        yield from (
-            choice for choice in str(flags[before[-1]].metavar).split("|") if choice.islower()
-        )  # FILE|DIR are no words
+        choices = str(flags[before[-1]].metavar).split("|")
+        yield from (choice for choice in choices if choice.islower())  # not FILE or DIR
     elif last.startswith("-"):
         yield from (*flags, "--help")
 

@@ -203,9 +203,8 @@ def _stopword_list(words: Iterable[str]) -> Iterator[str]:
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "stop_words"
-        file.write_text(
-            " " + " ".join(sorted(lowered)), "utf-8"
-        )  # a line that begins with # would be a comment
+        # a space in front, because a line that begins with # would be a comment
+        file.write_text(" " + " ".join(sorted(lowered)), "utf-8")
         yield str(file)
 
 

@@ -356,9 +356,8 @@ class Service(Checks):
     def catalogue(self) -> dict[str, Any]:
         """Return every metric: what it measures, range, cost per pair, agreement with people."""
         agreements, model = agreement(), self.models.get(self.config.models[0], "")
-        has_kept_costs = is_measured(
-            model
-        )  # all times are of one machine: that of the kept ones, or this one
+        # all times are of one machine: that of the kept ones, or this one
+        has_kept_costs = is_measured(model)
         return {
             name: {
                 **row,
@@ -379,9 +378,8 @@ class Service(Checks):
         bare, spec = self.resolve_metric(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
         alone = metric.scorer.members.get("")
-        lacking = metric.scorer.fits or getattr(
-            alone, "needs_given", False
-        )  # it signs digests of what it is given
+        # a metric that takes statistics signs their digests
+        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),
