@@ -68,7 +68,7 @@ def test_a_dry_run_writes_nothing(monge, judged, tiny_bert, workplace):
         (["--train", "nli:table"], 2, "nli learns from a file of labelled pairs"),
         (["--train", "judged.tsv"], 2, "say what its last column is, nli:judged.tsv"),
         (["--human", "reference"], 1, "reference"),
-        (["--lang", "de"], 2, "--lang has no say in tuning"),
+        (["--lang", "de"], 2, "--lang is not supported by tune"),
         (["--dev", "1.5"], 2, "between 0 and 1, got 1.5"),
         (["--method", "lorra"], 2, "method takes lora, last, all, mix, got 'lorra'"),
         (

@@ -25,7 +25,6 @@ from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.base import Score, Signature
 
 from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
-from monge.types.sums import mean_of_sums
 
 if TYPE_CHECKING:
     from monge.api import Options
@@ -190,6 +189,7 @@ class MongeMetric(_NotEmpty):
             options: Those of `monge.load`.
         """
         from monge.api import load
+        from monge.types.sums import mean_of_sums
 
         super().__init__()
         with raise_as(PeerValueError):
