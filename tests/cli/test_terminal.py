@@ -387,8 +387,8 @@ def scores_without_a_journal(start, workplace, reason, *options):
     found = start(*INTO_FILE, *options).outcome()
     assert found.code == 0, found.err
     assert [line for line in found.err.splitlines() if "going on" not in line] == [
-        f"monge: out.json.partial: {reason}, so scores are not kept on the way: begun again, all "
-        f"is scored"
+        f"monge: out.json.partial: {reason}, so scores are not kept during the run: if it is "
+        "interrupted, it starts again"
     ]
     assert json.loads((workplace / "out.json").read_text("utf-8"))["results"][0]["n"] == 6
 

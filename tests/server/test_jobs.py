@@ -239,7 +239,12 @@ def test_segments_are_browsed(client, sentence):
         ([("hypotheses", ("a", "x\n"))], {}, 422, "files are missing"),
         ([("table", ("a.parquet", "x"))], {}, 422, "tsv, csv, jsonl"),
         ([("table", ("a.tsv", "hypothesis\treference\nx\n"))], {}, 422, "a.tsv:2"),
-        ([("table", ("a.tsv", "x")), ("source", ("s", "x"))], {}, 422, "stands alone"),
+        (
+            [("table", ("a.tsv", "x")), ("source", ("s", "x"))],
+            {},
+            422,
+            "cannot be sent with other files",
+        ),
         ([("hypotheses", ("a", b"\xff\n")), ("references", ("r", "x\n"))], {}, 422, "a"),
         (
             [("hypotheses", ("a", "x\n")), ("references", ("r", "x\n"))],

@@ -197,7 +197,7 @@ RECIPES = {
                 '    LONE = ("lone", "has one word")',
             ),
             (
-                "scoring/points.py",
+                "scoring/clouds.py",
                 "    flags = units.flags",
                 "    if len(units.groups) == 1:\n        flags = (*flags, FlagKind.LONE)",
             ),

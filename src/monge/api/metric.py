@@ -19,6 +19,8 @@ from monge.api.options import Options, check_options, check_stats
 from monge.cache import opened
 from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
+from monge.datasets.parallel import Parallel
+from monge.datasets.tables import Table
 from monge.errors import BadSegment, DataError, Flagged, Unsuited, UsageError
 from monge.metrics.blend import BlendSpec
 from monge.metrics.labels import labels
@@ -400,9 +402,11 @@ def suited(model: str, lang: str | None) -> str:
     """
     from monge.encoders.packaged import PACKAGED, model_for, model_languages
 
+    if lang is None:
+        return model
     check_language(lang)
     languages = model_languages(model)
-    if lang is None or languages is None or lang in languages:
+    if languages is None or lang in languages:
         return model
     if model == "auto":
         return model_for(lang)
@@ -427,26 +431,20 @@ def score_segments(
     watch: Watch = Watch(),  # noqa: B008 - frozen
     score: ScoreWindow | None = None,
     on_error: str = "fail",
+    names: Sequence[str] | None = None,
 ) -> list[Result]:
     """Score segments with several metrics in one encoding pass: system by system, in order.
 
     `segments` can be iterated again. `corpora` are statistics or texts to fit them from, other than
     the segments; `expect` has the digests that a replay must meet, per metric; `cache` is a store
     of vectors and scores, or a directory for one; `watch` has callbacks of progress; `score` scores
-    a window elsewhere. Metrics of the same name get different labels. A segment that cannot be
-    scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in
-    `run["failed"]`.
+    a window elsewhere. `names` are the labels of the metrics; without them, metrics of the same
+    name get different labels. A segment that cannot be scored ends the run, or with
+    `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
-    scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
-    if any(scorer.idf_corpora for scorer in scorers):
-        scorers, files = with_corpora(metrics, corpora)
-    elif corpora.idf is not None:
-        raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     with nullcontext() if cache is None else opened(cache) as store:
-        corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
-        run = ScoringRun(
-            scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant
-        )
+        tolerant = on_error == "count"
+        run = _open_run(metrics, segments, corpora, store=store, score=score, tolerant=tolerant)
         check_first_segments(run.metrics, run.summary, run.cut)
         results = run.results(expect=expect, watch=watch)
         if run.unknown_texts:
@@ -455,8 +453,22 @@ def score_segments(
         _warn_failed(run.failed)
     if len(metrics) == 1:
         return results
-    names = labels((metric.name, metric.asked) for metric in metrics)
+    names = names or labels((metric.name, metric.asked) for metric in metrics)
     return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
+
+
+def _open_run(
+    metrics: Sequence[Metric], segments: Iterable[Segment], corpora: Corpora, **options: Any
+) -> ScoringRun:
+    """Return a run of the metrics; `options` are those of `ScoringRun`."""
+    scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
+    if any(scorer.idf_corpora for scorer in scorers):
+        scorers, files = with_corpora(metrics, corpora)
+    elif corpora.idf is not None:
+        raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
+    summary = segments.summary if isinstance(segments, Parallel | Table) else None
+    corpora = Corpora(corpora.stats, files)
+    return ScoringRun(scorers, segments, corpora=corpora, summary=summary, **options)
 
 
 def _warn_failed(failed: Sequence[BadSegment]) -> None:
@@ -485,8 +497,7 @@ def transported_segments(
     plans of, per metric; `expect` has the digests that a replay must meet; `encoding` reads the
     texts in place of the metrics' own.
     """
-    scorers, files = with_corpora(metrics, corpora)
-    run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
+    run = _open_run(metrics, segments, corpora)
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
         yield from ((k, place, plan) for place, plan in run.iter_plans(k, rows, encoding))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from monge.cli import option_groups, options, studies
-from monge.cli.printing import check_output, coloured, emit, terminal_width, today
+from monge.cli.options import option
+from monge.cli.printing import check_output, today, write_study
 from monge.cli.reproduce import ModelOptions
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Listing
@@ -20,39 +21,22 @@ class SamplingOptions:
     """Options for what is sampled from the texts."""
 
     sentences: Annotated[
-        int,
-        typer.Option(
-            "--sentences", metavar="N", help="Use at most so many of the texts, drawn at random."
-        ),
+        int, option("--sentences N", help="Use at most N of the texts, drawn at random.")
     ] = 1000
     pairs: Annotated[
-        int,
-        typer.Option(
-            "--pairs", metavar="N", help="How many pairs of words are drawn for each similarity."
-        ),
+        int, option("--pairs N", help="How many pairs of words are drawn for each similarity.")
     ] = 1000
     contexts: Annotated[
         int,
-        typer.Option(
-            "--contexts",
-            metavar="N",
-            help="In how many texts a word must stand to be compared with itself.",
+        option(
+            "--contexts N", help="In how many texts a word must occur to be compared with itself."
         ),
     ] = 5
     batch: Annotated[
-        int,
-        typer.Option(
-            "--batch", metavar="N", help="How many texts share a mean where batches are centred."
-        ),
+        int, option("--batch N", help="How many texts share a mean where batches are centred.")
     ] = 32
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of everything that is drawn.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        int, option("--seed N", options.STATISTICS, help="The seed of all random draws.")
     ] = 12345
 
 
@@ -60,7 +44,7 @@ class SamplingOptions:
 def analyse(
     *,
     texts: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")
+        list[str], typer.Argument(metavar="FILE…", help="Files of texts, one per line.")
     ],
     models: ModelOptions,
     sampling: SamplingOptions,
@@ -68,15 +52,12 @@ def analyse(
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
-    """Describe the word vectors of a model, layer by layer: how alike are random words, and a word
-    with itself.
-    """
+    """Describe the word vectors of a model, layer by layer."""
     check_output(output_format, STUDY_FORMATS, output)
     figure_path = studies.check_figure(figure)
     from monge import api
     from monge.evaluation import vectors
     from monge.render.cells import listed
-    from monge.render.table import render_study
 
     lines = _sample_lines(texts, sampling.sentences, sampling.seed)
     how = vectors.Sampling(sampling.pairs, sampling.batch, sampling.contexts, sampling.seed)
@@ -94,15 +75,8 @@ def analyse(
 
         curves = analysis_curves(analyses)
     title = f"Word vectors of {listed([analysis.model for analysis in analyses])}, {today()}"
-    layout: dict[str, Any] = {
-        "colour": coloured(output),
-        "width": terminal_width(output),
-        "title": title,
-    }
-    emit(
-        render_study(listing, output_format, version=version("monge"), figures=curves, **layout),
-        output,
-    )
+    monge = version("monge")
+    write_study(listing, output_format, output, version=monge, title=title, figures=curves)
     if figure_path is not None:
         from monge.report.curves import analysis_figure
 
@@ -110,9 +84,7 @@ def analyse(
 
 
 def _sample_lines(paths: list[str], most: int, seed: int) -> list[str]:
-    """Return at most `most` distinct lines that are not empty, sampled with the seed, in their
-    order.
-    """
+    """Return at most `most` distinct lines that are not empty, drawn with the seed, in order."""
     import numpy as np
 
     from monge.datasets.lines import TextFile

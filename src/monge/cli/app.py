@@ -20,15 +20,13 @@ from monge.errors import MongeError, Notice, NotKept, UsageError
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
     "explain": "Show why a pair of texts gets its score: which words were matched, at what cost, "
-    "and each word's "
-    "share.",
+    "and each word's share.",
     "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: "
     "`--stats FILE`.",
     "compare": "Tell which system is better, and whether that is more than chance: intervals, "
     "paired tests, clusters.",
     "report": "Make one file that shows everything about some systems: ranking, differences, "
-    "distributions, every "
-    "segment.",
+    "distributions, every segment.",
     "evaluate": "Measure how well metrics agree with human judgements, and test which of them "
     "agrees best.",
     "recommend": "Say which metric to take: agreement with people and cost, from results kept in "
@@ -38,15 +36,13 @@ VERBS = {
     "sweep": "Try many values of a setting against human judgements, choose the best, and check it "
     "on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human "
-    "judgements, and "
-    "whether the best setting is more than noise.",
+    "judgements, and whether the best setting is more than noise.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
     "beside the model.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and "
     "what still holds.",
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, "
-    "and a word with "
-    "itself.",
+    "and a word with itself.",
     "data": "List the published data sets, the files each needs, and which of them are in a "
     "directory.",
     "example": "Write the bundled example into a directory: two systems, references, sources, "
@@ -69,12 +65,15 @@ def command_of(verb: str) -> Any:
     """Import and return the command of a verb, or of a module with verbs of its own."""
     module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
     if hasattr(module, "app"):
-        return typer.main.get_command(module.app)
-    from monge.cli.help_pages import Verb, examples
+        command: Any = typer.main.get_command(module.app)
+    else:
+        from monge.cli.help_pages import Verb
 
-    alone = typer.Typer(**options.PLAIN)
-    alone.command(verb, cls=Verb, epilog=examples(verb))(getattr(module, verb))
-    return typer.main.get_command(alone)
+        alone = typer.Typer(**options.PLAIN)
+        alone.command(verb, cls=Verb)(getattr(module, verb))
+        command = typer.main.get_command(alone)
+    command.help = VERBS[verb]
+    return command
 
 
 class Verbs(TyperGroup):
@@ -82,9 +81,8 @@ class Verbs(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands: Any = dict.fromkeys(
-            VERBS
-        )  # names alone: what is near a wrong one is found among them
+        # names alone, among which the nearest to a wrong one is found
+        self.commands: Any = dict.fromkeys(VERBS)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the verbs in the order of the table."""
@@ -153,7 +151,7 @@ def _check_output_is_no_input(arguments: list[str]) -> None:
                 if Path(output).is_file() and Path(output).samefile(argument_path):
                     raise UsageError(
                         f"-o {output}: this file is also read ({argument_path}); writing would "
-                        f"destroy it"
+                        "destroy it"
                     )
 
 
@@ -201,7 +199,7 @@ def _report_refusal(error: Any) -> int:
         return 2
     return _fail(
         f"{error.format_message()}{_hint_at_table(error, command_path)} (see {command_path} "
-        f"--help)",
+        "--help)",
         2,
     )
 

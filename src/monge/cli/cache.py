@@ -8,17 +8,12 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup
 from monge.cli.printing import write_listing
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Look at a cache directory, or empty it.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Directory = Annotated[
     str,
     typer.Argument(
@@ -29,7 +24,7 @@ Directory = Annotated[
 ]
 
 
-@app.command(cls=Verb, epilog=examples("cache info"))
+@app.command(cls=Verb)
 def info(
     directory: Directory,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
@@ -54,7 +49,7 @@ def info(
     )
 
 
-@app.command(cls=Verb, epilog=examples("cache clear"))
+@app.command(cls=Verb)
 def clear(directory: Directory) -> None:
     """Empty the cache."""
     from monge.cache import Store

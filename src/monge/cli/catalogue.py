@@ -30,4 +30,4 @@ def show(
     output: options.Output = None,
 ) -> None:
     """Show every setting of a metric, and the range of its scores."""
-    write_listing(described(metric, options.changes(settings), lang), output_format, output)
+    write_listing(described(metric, tuple(settings or ()), lang), output_format, output)

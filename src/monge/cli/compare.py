@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from monge.cli import inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.datasets.segment_scores import given_scores
 
 
@@ -17,11 +16,10 @@ class SystemTestOptions(studies.SignificanceOptions):
 
     test: Annotated[
         str,
-        typer.Option(
-            "--test",
-            metavar="bootstrap|permutation",
+        option(
+            "--test bootstrap|permutation",
+            options.STATISTICS,
             help="The test that decides which systems share a cluster.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = "bootstrap"
 
@@ -36,13 +34,11 @@ def compare(
     tests: SystemTestOptions,
     output: studies.StudyOutputOptions,
 ) -> None:
-    """Tell which system is better, and whether that is more than chance: intervals, paired tests,
-    clusters.
-    """
+    """Compare systems, and test their differences."""
     output.check()
     other_scores = given_scores(scores or ())
     names = metric or ([] if other_scores else ["twmd"])
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.evaluation import compare_segments, load_variants
     from monge.render.cells import listed

@@ -1,5 +1,4 @@
-"""`monge completion install|show`: verbs, options, metrics and formats complete in bash, zsh and
-fish.
+"""`monge completion install|show`: completion of commands in bash, zsh and fish.
 
 The shell asks `monge` itself: with MONGE_COMPLETE set to the shell's name, the words that stand
 before the cursor are the arguments, and what could stand there comes out, a line each. Nothing
@@ -17,7 +16,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup
 from monge.cli.printing import tell
 from monge.errors import UnknownName, UsageError
 
@@ -49,19 +48,14 @@ complete -c monge -a '(__monge_complete)'
 _STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 _AFTER_METRIC = ("-m", "--metric")
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Complete verbs, options and metric names in your shell.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Shell = Annotated[
     str | None,
     typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use."),
 ]
 
 
-@app.command(cls=Verb, epilog=examples("completion install"))
+@app.command(cls=Verb)
 def install(shell: Shell = None) -> None:
     """Write the script of a shell, and have the shell read it when it starts."""
     name = _shell(shell)
@@ -84,7 +78,7 @@ def install(shell: Shell = None) -> None:
     tell(f"completion for {name} is in {place}; it works in shells that are started from now on")
 
 
-@app.command(cls=Verb, epilog=examples("completion show"))
+@app.command(cls=Verb)
 def show(shell: Shell = None) -> None:
     """Print the script of a shell, to be read by hand or in another place."""
     sys.stdout.write(SCRIPTS[_shell(shell)])
@@ -144,9 +138,8 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
             yield from SCRIPTS
     flags = {flag: option for option in command.params for flag in option.opts}
     if before and before[-1] in flags and "|" in str(flags[before[-1]].metavar):
-        yield from (
-            choice for choice in str(flags[before[-1]].metavar).split("|") if choice.islower()
-        )  # FILE|DIR are no words
+        choices = str(flags[before[-1]].metavar).split("|")
+        yield from (choice for choice in choices if choice.islower())  # not FILE or DIR
     elif last.startswith("-"):
         yield from (*flags, "--help")
 

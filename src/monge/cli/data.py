@@ -1,6 +1,4 @@
-"""`monge data`: which published judgements are known, what files they need, and which of them are
-here.
-"""
+"""`monge data`: the published judgements, the files they need, and which of them are here."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.printing import check_output, coloured, emit, terminal_width
+from monge.cli.printing import check_output, write_study
 from monge.datasets.catalogue import dataset_names
 from monge.datasets.lines import is_there
 from monge.errors import UnknownName, UsageError
@@ -31,21 +29,13 @@ def data(
     """List the published data sets, the files each needs, and which of them are in a directory."""
     check_output(output_format, STUDY_FORMATS, output)
     from monge.datasets.inventory import take_stock
-    from monge.render.table import render_study
 
     chosen, directory = _split_directory(names or [])
-    stock = take_stock(chosen, directory)
-    colour, width = coloured(output), terminal_width(output)
-    emit(
-        render_study(stock, output_format, version=version("monge"), colour=colour, width=width),
-        output,
-    )
+    write_study(take_stock(chosen, directory), output_format, output, version=version("monge"))
 
 
 def _split_directory(names: list[str]) -> tuple[list[str], str | None]:
-    """Split the arguments into data sets and a directory: the last one, where it is not the name of
-    a data set.
-    """
+    """Split the arguments into data sets and a directory: the last one, unless it is a data set."""
     if "table" in names:
         raise UsageError(
             "table is a table of your own: it has no published files (monge evaluate table --data "

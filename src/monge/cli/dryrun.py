@@ -1,5 +1,4 @@
-"""`monge score --dry-run`: what a run would read, fit, encode and write, and about how long it
-would take.
+"""`monge score --dry-run`: what a run would read, fit, encode and write, and how long it takes.
 
 Nothing is scored, written or loaded: the input is read, the header of the model's file gives the
 number of its parameters, and a product of two small matrices tells how fast this machine is.
@@ -22,7 +21,7 @@ from urllib.parse import quote
 import numpy as np
 
 from monge.cache.database import FILE
-from monge.cli import option_groups
+from monge.cli.option_groups import CacheOptions, ChosenMetric
 from monge.cli.printing import write_listing
 from monge.encoders.packaged import base_and_adapter, packaged
 from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
@@ -47,9 +46,7 @@ STARTING = 4.0  # seconds to load the libraries and a small model
 
 @dataclass(frozen=True)
 class InputSize:
-    """The size of an input: segments, systems, distinct texts to encode, and about how many
-    pieces.
-    """
+    """The size of an input: segments, systems, distinct texts, and about how many pieces."""
 
     segments: int
     systems: Sequence[str]
@@ -59,21 +56,21 @@ class InputSize:
 
 def write_forecast(
     rows: Rows,
-    specs: Sequence[tuple[str, Spec]],
+    metrics: Sequence[ChosenMetric],
     model: str,
-    *,
-    texts: InputOptions,
+    files: InputOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
-    keep: option_groups.CacheOptions,
+    keep: CacheOptions,
 ) -> int:
     """Write what the run would do, as a table of facts, and return the exit code."""
+    specs = [(metric.name, metric.spec) for metric in metrics]
     transports = [transport for _, spec in specs for transport in _transports(spec)]
     work = _measure_input(rows, {transport.against.name for transport in transports})
     model_names = {transport.encoder.model for transport in transports}
     models = sorted({model if name == "auto" else name for name in model_names})
     facts = {
-        "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} "
+        "read": f"{', '.join(_files(files))}: {work.segments} segments of {len(work.systems)} "
         f"system(s)",
         "metrics": ", ".join(name for name, _ in specs),
         "model": "; ".join(map(_describe_model, models)) or "none: the metrics compare words",
@@ -92,8 +89,8 @@ def write_forecast(
     return 0
 
 
-def _files(texts: InputOptions) -> list[str]:
-    paths = [texts.table, *(texts.hypotheses or ()), *(texts.references or ()), texts.source]
+def _files(files: InputOptions) -> list[str]:
+    paths = [files.table, *(files.hypotheses or ()), *(files.references or ()), files.source]
     return ["standard input" if path == "-" else path for path in paths if path is not None]
 
 
@@ -176,9 +173,7 @@ def _describe_model(model: str) -> str:
 
 
 def _place(model: str) -> Path | None:
-    """Return the directory of a model, or the file of a single-file packaged model; None where it
-    is not here.
-    """
+    """Return the directory of a model, or the file of a single-file one; None if it is not here."""
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
@@ -187,9 +182,7 @@ def _place(model: str) -> Path | None:
 
 
 def _parameters(place: Path, *, embeddings: bool = True) -> int:
-    """Return the number of parameters, from the headers of the files: eight bytes of length, then
-    JSON.
-    """
+    """Count the parameters from the header of each file: eight bytes of length, then JSON."""
     if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
         return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
     count = 0
@@ -224,9 +217,7 @@ def _describe_cache(folder: str | None) -> str:
 
 
 def _seconds(work: InputSize, specs: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
-    """Estimate the seconds: loading, encoding at this machine's speed, and a fixed rate per pair
-    and metric.
-    """
+    """Estimate the seconds of loading, of encoding on this machine, and of scoring all pairs."""
     lexical = sum(isinstance(spec, LexicalSpec) for _, spec in specs)
     transports = sum(1 for _, spec in specs for _ in _transports(spec))
     folders = [folder for folder in map(_place, models) if folder is not None]

@@ -1,6 +1,4 @@
-"""Where a run is computed: in this process, or by workers of Ray; the options, and how progress is
-shown.
-"""
+"""Options for where a run is computed, in this process or by workers of Ray; its progress."""
 
 from __future__ import annotations
 
@@ -12,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from monge.cli import options
+from monge.cli.options import option
 from monge.cli.printing import bar_wanted, tell
 from monge.errors import UsageError
 
@@ -31,48 +28,42 @@ class EngineOptions:
 
     engine: Annotated[
         str,
-        typer.Option(
-            "--engine",
-            metavar="local|ray",
+        option(
+            "--engine local|ray",
+            options.CLUSTER,
             help="Where it is computed: here (local), or by the workers of Ray, on this machine or "
             "a cluster.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = LOCAL
     address: Annotated[
         str | None,
-        typer.Option(
-            "--address",
-            metavar="auto|HOST:PORT",
+        option(
+            "--address auto|HOST:PORT",
+            options.CLUSTER,
             help="With --engine ray: a Ray that is running; without it, one is started on this "
             "machine.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = None
     workers: Annotated[
         str,
-        typer.Option(
-            "--workers",
-            metavar="N|auto",
+        option(
+            "--workers N|auto",
+            options.CLUSTER,
             help="With --engine ray: how many workers; auto takes as many as there are processors.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = "auto"
     worker_threads: Annotated[
         int,
-        typer.Option(
-            "--worker-threads",
-            metavar="N",
+        option(
+            "--worker-threads N",
+            options.CLUSTER,
             help="With --engine ray: the threads, and so the processors, of a worker.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = 1
 
     @property
     def on_ray(self) -> bool:
-        """Whether workers of Ray compute; raises for an unknown engine, or options of another
-        engine.
-        """
+        """Whether workers of Ray compute; raises for an unknown engine or wrong options."""
         if self.engine not in ENGINES:
             raise UsageError(f"--engine takes {', '.join(ENGINES)}, got {self.engine!r}")
         changed_options = {"--address": self.address is not None,
@@ -80,7 +71,7 @@ class EngineOptions:
                  "--worker-threads": self.worker_threads != 1}  # fmt: skip
         wrong = next((name for name, is_changed in changed_options.items() if is_changed), None)
         if self.engine == LOCAL and wrong is not None:
-            raise UsageError(f"{wrong} is about workers: give it with --engine ray")
+            raise UsageError(f"{wrong} is for workers: give it with --engine ray")
         return self.engine == RAY
 
     def of_ray(self) -> Engine:
@@ -88,10 +79,12 @@ class EngineOptions:
         from monge.cluster import Engine, check_ray
 
         if self.workers != "auto" and not (self.workers.isdigit() and int(self.workers)):
-            raise UsageError(f"--workers takes a number from 1 on, or auto; got {self.workers!r}")
+            raise UsageError(
+                f"--workers takes a number of at least 1, or auto; got {self.workers!r}"
+            )
         if self.worker_threads < 1:
             raise UsageError(
-                f"--worker-threads takes a number from 1 on, got {self.worker_threads}"
+                f"--worker-threads takes a number of at least 1, got {self.worker_threads}"
             )
         check_ray(self.address)
         return Engine(
@@ -119,23 +112,20 @@ class ScaleOptions(EngineOptions):
 
     on_bad_row: Annotated[
         str,
-        typer.Option(
-            "--on-error",
-            "--on-bad-row",
-            metavar="fail|count",
+        option(
+            "--on-error --on-bad-row fail|count",
             help="A segment that cannot be scored ends the run (fail), or is left out of all "
-            "metrics, counted and "
-            "listed (count). With --engine ray also a row that cannot be read, or whose worker "
-            "dies again and again.",
+            "metrics, counted and listed (count). With --engine ray also a row that cannot be "
+            "read, or whose worker dies again and again.",
         ),
     ] = "fail"
     log_json: Annotated[
         bool,
-        typer.Option(
+        option(
             "--log-json",
+            options.CLUSTER,
             help="With --engine ray: tell progress as lines of JSON on standard error, for "
             "machines.",
-            rich_help_panel=options.CLUSTER,
         ),
     ] = False
 
@@ -149,9 +139,7 @@ class ScaleOptions(EngineOptions):
 
 @contextmanager
 def watching(*, quiet: bool, log_json: bool) -> Iterator[ClusterProgress]:
-    """Show the progress of workers on standard error: as lines of JSON, or as a bar at a
-    terminal.
-    """
+    """Show the progress of workers on standard error: lines of JSON, or a bar at a terminal."""
     from monge.cluster import ClusterProgress
 
     if log_json:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import tell_written, warn
 from monge.datasets.segment_scores import given_scores
+
+if TYPE_CHECKING:
+    from monge.evaluation.evaluation_result import Evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,22 +22,19 @@ class EvaluationJudgementOptions(option_groups.JudgementOptions):
     level: options.Level = "segment"
     human: Annotated[
         list[str] | None,
-        typer.Option(
-            "--human",
-            metavar="COLUMN",
+        option(
+            "--human COLUMN",
+            options.INPUT,
             help="A column of human judgements; by default the data set's main one; repeatable.",
-            rich_help_panel=options.INPUT,
         ),
     ] = None
     statistic: Annotated[
         list[str] | None,
-        typer.Option(
-            "--statistic",
-            metavar="NAME",
+        option(
+            "--statistic NAME",
+            options.STATISTICS,
             help="How agreement is measured: pearson, spearman, kendall, tau10, spa, "
-            "pearson-by-item …; by default "
-            "what the data set was published with; repeatable.",
-            rich_help_panel=options.STATISTICS,
+            "pearson-by-item …; by default what the data set was published with; repeatable.",
         ),
     ] = None
     switch: studies.Switches = None
@@ -49,13 +48,11 @@ class BestMetricTestOptions(studies.SignificanceOptions):
 
     test: Annotated[
         str,
-        typer.Option(
-            "--test",
-            metavar="auto|williams|perm-both|bootstrap",
+        option(
+            "--test auto|williams|perm-both|bootstrap",
+            options.STATISTICS,
             help="The test of whether a metric is worse than the best one of its group; means over "
-            "groups are always "
-            "tested by bootstrap.",
-            rich_help_panel=options.STATISTICS,
+            "groups are always tested by bootstrap.",
         ),
     ] = "auto"
 
@@ -68,12 +65,11 @@ class EvaluatedOptions:
     scores: inputs.Scores = None
     uniform_units: Annotated[
         bool,
-        typer.Option(
+        option(
             "--uniform-units",
+            options.STATISTICS,
             help="Evaluate every metric a second time with the same words and equal weights, and "
-            "tell whether their "
-            "order changes.",
-            rich_help_panel=options.STATISTICS,
+            "tell whether their order changes.",
         ),
     ] = False
 
@@ -94,10 +90,11 @@ def evaluate(
     figures.check()
     other_scores = given_scores(judges.scores or ())
     from monge import evaluation
+    from monge.render.cells import listed
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     names = judges.metric or ([] if other_scores else ["twmd"])
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         agreement_study = evaluation.evaluate(
             task,
@@ -108,22 +105,26 @@ def evaluate(
             resampling=tests.resampling(),
             run=run,
         )
-    read = {line for pool, _ in agreement_study.pools for line in pool.warnings}
-    warn([line for line in agreement_study.warnings if line not in read])
-    from monge.render.cells import listed
-
+    _warn_of_scoring(agreement_study)
     labels = dict.fromkeys(agreement.label for agreement in agreement_study.agreements)
-    figures_shown, charts = [], []
-    if output.is_page:
-        from monge.report.evaluation import agreement_dots, evaluation_charts
-
-        figures_shown, charts = agreement_dots(agreement_study), evaluation_charts(agreement_study)
+    dots, charts = _draw_page_figures(agreement_study) if output.is_page else ([], [])
     title = f"{studies.dataset_title(judgements)}: agreement of {listed(list(labels))} with people"
-    output.write(agreement_study, title=title, figures=figures_shown, charts=charts)
+    output.write(agreement_study, title=title, figures=dots, charts=charts)
     if figures.folder is not None:
         from monge.report import evaluation_figures
 
-        tell_written(
-            evaluation_figures(agreement_study, figures.folder, form=figures.figure_format),
-            quiet=output.quiet,
-        )
+        paths = evaluation_figures(agreement_study, figures.folder, form=figures.figure_format)
+        tell_written(paths, quiet=output.quiet)
+
+
+def _draw_page_figures(agreement_study: Evaluation) -> tuple[list[str], list[str]]:
+    """Return the figures above the tables of a page, and the charts under them."""
+    from monge.report.evaluation import agreement_dots, evaluation_charts
+
+    return agreement_dots(agreement_study), evaluation_charts(agreement_study)
+
+
+def _warn_of_scoring(agreement_study: Evaluation) -> None:
+    """Show the warnings of the study, without those that were shown when the data were read."""
+    read_warnings = {line for pool, _ in agreement_study.pools for line in pool.warnings}
+    warn([line for line in agreement_study.warnings if line not in read_warnings])

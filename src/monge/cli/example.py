@@ -27,9 +27,7 @@ def example(
         str, typer.Argument(metavar="[DIR]", help="Where to; here by default.")
     ] = ".",
 ) -> None:
-    """Write the bundled example into a directory: two systems, references, sources, judgements to
-    try with.
-    """
+    """Write the files of the bundled example."""
     folder = Path(directory)
     try:
         folder.mkdir(parents=True, exist_ok=True)

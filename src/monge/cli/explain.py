@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +11,10 @@ import typer
 
 from monge import api
 from monge.cli import inputs, option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import check_output, coloured, emit, terminal_width
 from monge.datasets.lines import is_there
 from monge.errors import UsageError
-from monge.metrics.presets import fitting, resolve
 from monge.types import Segment
 from monge.types.explanation import EXPLANATION_FORMATS
 
@@ -23,32 +23,27 @@ FORMATS = (*EXPLANATION_FORMATS, "png")
 
 @dataclass(frozen=True)
 class ExplainInputOptions(option_groups.TextFileOptions):
-    """Options for what is explained: texts on the command line, or a segment of a table or of
-    files.
-    """
+    """Options for what is explained: texts, or a segment of a table or of files."""
 
     texts: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[HYPOTHESIS REFERENCE…|TABLE]",
             help="The generated text and the one it is compared with; of several references the "
-            "best counts. With "
-            "--id: a table that has them.",
+            "best counts. With --id: a table that has them.",
         ),
     ] = None
     also: Annotated[
         list[str] | None,
-        typer.Option(
-            "--also",
-            metavar="TEXT",
+        option(
+            "--also TEXT",
             help="Another generated text, explained beside the first one; repeatable.",
         ),
     ] = None
     segment: Annotated[
         str | None,
-        typer.Option(
-            "--id",
-            metavar="ID",
+        option(
+            "--id ID",
             help="The segment of a table with this id, or this line of -t and -r, counted from 1.",
         ),
     ] = None
@@ -62,19 +57,15 @@ class ExplainInputOptions(option_groups.TextFileOptions):
             return _texts(texts, also, self)
         if also or len(texts) > 1:
             raise UsageError(
-                "--id picks a segment of a table or of -t and -r files; texts of their own go "
-                "without it"
+                "--id picks a segment of a table or of -t and -r files: leave it out to explain "
+                "texts"
             )
-        files = {
-            option.name: getattr(self, option.name)
-            for option in fields(option_groups.TextFileOptions)
-        }
         table = next(iter(texts), None)
-        files_to_read = inputs.InputOptions(
-            **files, table=table, table_format=self.table_format, columns=self.columns
+        files = inputs.InputOptions(
+            self.hypotheses, self.references, self.source, table, self.table_format, self.columns
         )
         return _pick_segments(
-            list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment
+            list(inputs.read_input(files, purpose="explain", quiet=quiet)), self.segment
         )
 
 
@@ -84,16 +75,35 @@ class ExplainOutputOptions:
 
     every: Annotated[
         bool,
-        typer.Option(
+        option(
             "--all",
+            options.OUTPUT,
             help="Show every word of long texts instead of the worst 20 (text format).",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = False
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"
     quiet: options.Quiet = False
+
+    def check(self) -> None:
+        """Raise where the explanation could not be written, before a model is loaded."""
+        check_output(self.output_format, FORMATS, self.output)
+        if self.output_format == "png":
+            from monge.report import check_figures
+
+            if self.output is None:
+                raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
+            check_figures(Path(self.output).parent)
+
+    def check_amount(self, hypotheses: int, metrics: int) -> None:
+        """Raise where a picture, which shows one pair by one metric, would have to show more."""
+        if hypotheses * metrics > 1 and self.output_format in ("svg", "png"):
+            amount = f"{hypotheses} hypotheses" if hypotheses > 1 else f"{metrics} metrics"
+            raise UsageError(
+                f"{self.output_format} draws one pair by one metric, here are {amount}: use html, "
+                "or ask for one"
+            )
 
 
 @option_groups.flatten_options
@@ -105,39 +115,15 @@ def explain(
     stats: options.Stats = None,
     output_options: ExplainOutputOptions,
 ) -> None:
-    """Show why a pair of texts gets its score: which words were matched, at what cost, and each
-    word's share.
-    """
-    check_output(output_options.output_format, FORMATS, output_options.output)
-    if output_options.output_format == "png":
-        from monge.report import check_figures
-
-        if output_options.output is None:
-            raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
-        check_figures(Path(output_options.output).parent)
+    """Explain the scores of pairs of texts."""
+    output_options.check()
     signed = options.signed(output_options.signature_form)
-    metric_names = metric or [api.DEFAULT_METRIC]
-    setup.check(metric_names, quiet=output_options.quiet)
-    changes = setup.changes()
-    specs = [
-        resolve(
-            metric_name,
-            fitting(metric_name, changes) if len(metric_names) > 1 else changes,
-            setup.lang,
-        )
-        for metric_name in metric_names
-    ]
+    chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=output_options.quiet)
     rows = input_options.rows(quiet=output_options.quiet)
-    if len(rows) * len(specs) > 1 and output_options.output_format in ("svg", "png"):
-        amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
-        raise UsageError(
-            f"{output_options.output_format} draws one pair by one metric, here are {amount}: take "
-            f"html, or one"
-        )
+    output_options.check_amount(len(rows), len(chosen))
     corpus_stats = api.load_stats(*stats) if stats else None
     explanations, names = [], []
-    for name, spec in specs:
-        loaded = setup.bind(name, spec)
+    for loaded in setup.load(chosen):
         for k, row in enumerate(rows, 1):
             explanations.append(
                 loaded.explain(row.hypothesis, _compared_texts(row, loaded), stats=corpus_stats)
@@ -163,9 +149,7 @@ def explain(
 
 
 def _compared_texts(row: Segment, metric: api.Metric) -> tuple[str, ...]:
-    """Return the texts to compare with: the source, where the metric uses it or there is no
-    reference.
-    """
+    """Return the source if the metric compares with it or no reference exists, else references."""
     source = () if row.source is None else (row.source,)
     return (
         source or row.references if metric.scorer.against == "source" else row.references or source
@@ -195,9 +179,7 @@ def _texts(
 
 
 def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
-    """Return the segments with an id, of every system; raise where there is none, or one system has
-    two.
-    """
+    """Return the segments with an id; raise where there is none, or one system has two."""
     matching = [row for row in rows if row.id == segment_id]
     if not matching:
         ids = list(dict.fromkeys(row.id for row in rows))
@@ -211,7 +193,6 @@ def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
         of_system = f" of {repeated}" if repeated else ""
         raise UsageError(
             f"--id {segment_id}: {systems.count(repeated)} segments{of_system} have this id; say "
-            f"what tells "
-            "them apart: --columns id=COLUMN, or system=COLUMN"
+            "what tells them apart: --columns id=COLUMN, or system=COLUMN"
         )
     return matching

@@ -11,12 +11,13 @@ import typer
 
 from monge import api
 from monge.cli import inputs, option_groups, options
+from monge.cli.options import option
 from monge.datasets.lines import TextFile
 from monge.datasets.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.metrics.metric import MetricSpec
-from monge.metrics.presets import Spec, resolve
-from monge.types import Segment
+from monge.metrics.presets import Spec
+from monge.types import CorpusStats, Segment
 
 
 @dataclass(frozen=True)
@@ -25,36 +26,31 @@ class CorpusOptions:
 
     references: Annotated[
         list[str] | None,
-        typer.Option(
-            "-r",
-            "--references",
-            metavar="FILE",
-            help="The texts to fit on: references, sources or any corpus, one a line; repeatable.",
+        option(
+            "-r --references FILE",
+            help="The texts to fit on: references, sources or any corpus, one per line; "
+            "repeatable.",
         ),
     ] = None
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option(
-            "-t",
-            "--hypotheses",
-            metavar="FILE",
+        option(
+            "-t --hypotheses FILE",
             help="The hypotheses, for metrics that fit each side by itself; repeatable.",
         ),
     ] = None
     baseline: Annotated[
         str | None,
-        typer.Option(
-            "--baseline",
-            metavar="FILE",
+        option(
+            "--baseline FILE",
             help="Fit a baseline instead: what random pairs of these texts get, which --rescale "
             "maps to 0.",
         ),
     ] = None
     parallel: Annotated[
         str | None,
-        typer.Option(
-            "--parallel",
-            metavar="FILE",
+        option(
+            "--parallel FILE",
             help="Fit maps between languages instead, for centre=clp and umd: source, tab, target "
             "in every line.",
         ),
@@ -69,13 +65,33 @@ class CorpusOptions:
     columns: inputs.Columns = None
     seed: Annotated[
         int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of the random pairs of --baseline.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        option("--seed N", options.STATISTICS, help="The seed of the random pairs of --baseline."),
     ] = 12345
+
+    def check(self) -> None:
+        """Raise where there is nothing to fit on, or more than one kind of it."""
+        files = self.references or self.hypotheses
+        corpora = [kind for kind in (self.parallel, self.baseline, self.table, files) if kind]
+        if len(corpora) > 1:
+            raise UsageError(
+                "--parallel, --baseline, a table, and -r with -t are fitted each by itself: give "
+                "one of them"
+            )
+        if not corpora:
+            raise UsageError(
+                "nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or "
+                "a table"
+            )
+        if self.table is None and (self.table_format or self.columns):
+            raise UsageError(
+                "--table-format and --columns are for a table: give one (- is standard input)"
+            )
+
+    def rows(self, *, quiet: bool) -> list[Segment] | None:
+        """Return the rows of the table, None without one."""
+        if self.table is None:
+            return None
+        return list(inputs.table_of(self.table, self.table_format, self.columns, quiet=quiet))
 
 
 @option_groups.flatten_options
@@ -83,82 +99,49 @@ def fit(
     *,
     output: Annotated[
         str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="The file that the statistics are written to, as JSON.",
-        ),
+        option("--output -o FILE", help="The file that the statistics are written to, as JSON."),
     ],
     corpus: CorpusOptions,
     metric: Annotated[
-        str,
-        typer.Option(
-            "--metric", "-m", metavar="NAME", help="The metric that will use the statistics."
-        ),
+        str, option("--metric -m NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
     setup: option_groups.SetupOptions,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats
-    FILE`.
-    """
+    """Fit corpus statistics, and write them to a file."""
     check_writable(output)
-    name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if (
-        sum(
-            map(
-                bool,
-                (
-                    corpus.parallel,
-                    corpus.baseline,
-                    corpus.table,
-                    corpus.references or corpus.hypotheses,
-                ),
-            )
-        )
-        > 1
-    ):
-        raise UsageError(
-            "--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one "
-            "of them"
-        )
-    if not (
-        corpus.parallel or corpus.baseline or corpus.table or corpus.references or corpus.hypotheses
-    ):
-        raise UsageError(
-            "nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a "
-            "table"
-        )
-    if corpus.table is None and (corpus.table_format or corpus.columns):
-        raise UsageError(
-            "--table-format and --columns are for a table: give one (- is standard input)"
-        )
-    rows = None
-    if corpus.table is not None:
-        rows = list(inputs.table_of(corpus.table, corpus.table_format, corpus.columns, quiet=quiet))
-    loaded = setup.bind(name, spec)
+    (chosen,) = setup.choose([metric], quiet=quiet, overlong=overlong)
+    corpus.check()
+    rows = corpus.rows(quiet=quiet)
+    (loaded,) = setup.load([chosen])
+    fitted = _fit_corpus(loaded, corpus, rows)
+    api.save_stats(fitted, output)
+    if not quiet:
+        sys.stderr.write(f"monge: fitted {', '.join(fitted.held())} for {chosen.name}\n")
+
+
+def _fit_corpus(
+    metric: api.Metric, corpus: CorpusOptions, rows: Sequence[Segment] | None
+) -> CorpusStats:
+    """Fit what the options ask for: maps between languages, a baseline, or corpus statistics."""
     if corpus.parallel is not None:
-        fitted = loaded.fit_maps(_pairs(corpus.parallel))
-    elif corpus.baseline is not None:
-        fitted = loaded.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
-    elif rows is not None:
-        fitted = loaded.fit(_shared_texts(rows, spec), hypotheses=[row.hypothesis for row in rows])
-        loaded.scorer.check_stats(fitted)
+        return metric.fit_maps(_pairs(corpus.parallel))
+    if corpus.baseline is not None:
+        return metric.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
+    if rows is not None:
+        texts = _shared_texts(rows, metric.asked)
+        fitted = metric.fit(texts, hypotheses=[row.hypothesis for row in rows])
     else:
         sides = corpus.references, corpus.hypotheses
         shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in sides)
-        fitted = loaded.fit(shared, hypotheses=own)
-        loaded.scorer.check_stats(fitted)
-    api.save_stats(fitted, output)
-    if not quiet:
-        sys.stderr.write(f"monge: fitted {', '.join(fitted.held())} for {name}\n")
+        fitted = metric.fit(shared, hypotheses=own)
+    metric.scorer.check_stats(fitted)
+    return fitted
 
 
 def _shared_texts(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
-    """Return the texts of the shared side of a table: sources where the metric uses them, else
-    references.
+    """Return the shared texts of a table: sources where the metric uses them, else references.
 
     Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
     """

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from monge.cli.option_groups import ChosenMetric
 from monge.cli.printing import tell
 from monge.errors import GATE_FAILED, UnknownName, UsageError
 from monge.render.cells import clip, number, printable
@@ -19,13 +20,12 @@ _WIDTH = 72
 _NEXT = re.compile(r",(?![^\[]*\])")
 
 
-def parse_limits(texts: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Return the threshold per metric label, from texts `X` and `NAME=X,NAME=X`; a plain X is for
-    the rest.
+def parse_limits(texts: Sequence[str], metrics: Sequence[ChosenMetric]) -> dict[str, float]:
+    """Return the threshold of each metric label, from texts `X` and `NAME=X,NAME=X`.
 
-    `names` are the labels of the run, each with the names that mean it too: NAME, and what `-m`
-    said.
+    A plain X is for the metrics that no text names; NAME may be a label, a name, or a text of `-m`.
     """
+    names = {metric.label: (metric.name, metric.text.strip()) for metric in metrics}
     thresholds: dict[str, float] = {}
     plain: float | None = None
     for item in (part.strip() for text in texts for part in _NEXT.split(text)):
@@ -57,14 +57,12 @@ def _number(text: str, item: str) -> float:
     except ValueError:
         raise UsageError(f"--fail-under takes X or NAME=X,…, X a number; got {item!r}") from None
     if isnan(value):
-        raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
+        raise UsageError("--fail-under takes a number, got nan, which no score is below")
     return value
 
 
 def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[Segment]) -> int:
-    """Tell which scores are worse than their thresholds, with their worst segments; return the exit
-    code.
-    """
+    """Tell which scores miss their thresholds, with their worst segments; return the exit code."""
     failed = [
         result
         for result in results
@@ -86,9 +84,7 @@ def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[
 
 
 def judge_summaries(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
-    """Tell which scores, of results as JSON objects, are worse than their thresholds; return the
-    exit code.
-    """
+    """Tell which results, given as JSON objects, miss their thresholds; return the exit code."""
     failed = 0
     for result in results:
         limit, higher = least.get(result["metric"]), result["higher_is_better"]

@@ -67,7 +67,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge evaluate wmt18 --data wmt18/ --pairs '*-en' -m twmd -m bertscore",
         ),
         (
-            "The same for judgements of your own, a row a segment:",
+            "The same for judgements of your own, one row per segment:",
             "monge evaluate table --data judged.tsv -m twmd -m chrf",
         ),
     ),
@@ -217,11 +217,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 """Verb -> two common tasks, and the commands for them."""
 
 
-def examples(verb: str) -> str:
-    """Return the examples of a verb as help shows them."""
-    return "\n".join(f"  {purpose}\n    {command}" for purpose, command in EXAMPLES.get(verb, ()))
-
-
 class VerbGroup(TyperGroup):
     """A verb that has verbs of its own; its help describes each in full sentences."""
 
@@ -250,9 +245,7 @@ class Verb(TyperCommand):
         return ["[OPTIONS]", *pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, then the options of each group in the order of `GROUPS`, all in the same
-        two columns.
-        """
+        """Write arguments, then the options of each group, all in the same two columns."""
         sections: dict[str, list[tuple[str, str]]] = {
             "Arguments": [],
             **{name or "Options": [] for name in GROUPS},
@@ -274,9 +267,12 @@ class Verb(TyperCommand):
                     formatter.write_dl([(name.ljust(width), text), *rest], col_max=width)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """Write the examples, not wrapped."""
-        if self.epilog:
-            formatter.write(f"\nExamples:\n{self.epilog}\n")
+        """Write the examples of the verb, not wrapped."""
+        verb = ctx.command_path.partition(" ")[2]
+        if verb in EXAMPLES:
+            formatter.write("\nExamples:\n")
+            for purpose, command in EXAMPLES[verb]:
+                formatter.write(f"  {purpose}\n    {command}\n")
 
 
 def _name(argument: Any) -> str:

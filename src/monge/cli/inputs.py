@@ -1,6 +1,4 @@
-"""Input of verbs: a table or parallel files, as one group of options; scores of others from
-files.
-"""
+"""Input of verbs: a table or parallel files; scores of other programs from files."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import tell
 from monge.datasets.arrow import is_saved_dataset
 from monge.datasets.columns import given_columns
@@ -21,38 +20,32 @@ from monge.errors import UsageError
 TABLES = ("tsv", "csv", "jsonl", "json", "parquet", "arrow")
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--columns",
-        metavar="ROLE=COLUMN,…",
+    option(
+        "--columns ROLE=COLUMN,…",
+        options.INPUT,
         help="Which columns of a table hold what, where their names do not tell, such as "
-        "hypothesis=mt,reference=ref; "
-        "the roles are hypothesis, reference, source, system and id.",
-        rich_help_panel=options.INPUT,
+        "hypothesis=mt,reference=ref; the roles are hypothesis, reference, source, system and id.",
     ),
 ]
 TableFormat = Annotated[
     str | None,
-    typer.Option(
-        "--table-format",
-        metavar="|".join(TABLES),
+    option(
+        f"--table-format {'|'.join(TABLES)}",
+        options.INPUT,
         help="The format of the table, where the end of its name does not tell, as for standard "
         "input.",
-        rich_help_panel=options.INPUT,
     ),
 ]
 Scores = Annotated[
     list[str] | None,
-    typer.Option(
-        "--scores",
-        metavar="NAME=FILE[,lower]",
-        help="Segment scores that another program or people gave, under a name; they are treated "
-        "as those of a metric. "
-        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every "
-        "line, or a number a "
-        "line; {group} in its name stands for the name of a group, ',lower' says that lower is "
-        "better. Without -m only "
-        "these are compared; repeatable.",
-        rich_help_panel=options.INPUT,
+    option(
+        "--scores NAME=FILE[,lower]",
+        options.INPUT,
+        help="Segment scores of another program or of people, under a name; they are treated like "
+        "those of a metric. The file is a table with columns system, id and score, or has SYSTEM, "
+        "tab, SCORE in every line, or one number per line; {group} in its name stands for the name "
+        "of a group, ',lower' says that lower is better. Without -m only these are compared; "
+        "repeatable.",
     ),
 ]
 
@@ -66,10 +59,8 @@ class InputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[TABLE]",
             help="Instead of -t and -r: a TSV, CSV, JSONL, JSON, Parquet or Arrow file, or a "
-            "directory that datasets "
-            "saved, with a text in each of its columns hypothesis, reference and source, and "
-            "optional columns system "
-            "and id. - is standard input.",
+            "directory that datasets saved, with a text in each of its columns hypothesis, "
+            "reference and source, and optional columns system and id. - is standard input.",
         ),
     ] = None
     table_format: TableFormat = None
@@ -88,13 +79,13 @@ def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
     if files.table is not None:
         if files:
             raise UsageError(
-                f"{files.table} stands alone, as a table would, beside -t, -r or -s: "
-                "give a table or files, not both (several files: -t A -t B)"
+                f"{files.table} is given as a table beside -t, -r or -s: give a table or files, "
+                "not both (several files: -t A -t B)"
             )
         return table_of(files.table, files.table_format, files.columns, quiet=quiet)
-    for option, value in (("--table-format", files.table_format), ("--columns", files.columns)):
+    for flag, value in (("--table-format", files.table_format), ("--columns", files.columns)):
         if value:
-            raise UsageError(f"{option} is for a table: give one (- is standard input)")
+            raise UsageError(f"{flag} is for a table: give one (- is standard input)")
     if not files.hypotheses:
         raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
     if not files.references and files.source is None:

@@ -15,44 +15,58 @@ from monge.errors import UsageError
 
 @contextmanager
 def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Iterator[Store | None]:
-    """Yield the store that scores are kept in while they are computed: the cache, or a journal
-    beside the output.
+    """Yield the store that keeps scores during a run: the cache, or a journal beside the output.
 
-    The journal is a directory that is gone when the output is written. An interrupted run leaves
+    The journal is a directory that is removed when the output is written. An interrupted run leaves
     it, and the same command goes on from it: scores are found by what they depend on, so those of
     other settings do no harm.
     """
     if keep.folder is not None or output is None:
         nothing = (
-            "nothing is kept: with -o FILE or --cache DIR the same command goes on where it "
-            "was stopped"
+            "nothing is kept: with -o FILE or --cache DIR the same command goes on where it was "
+            "stopped"
         )
         with opened(keep.folder) as store, resumable(keep.folder, nothing):
             yield store
         return
     folder = Path(f"{output}.partial")
+    _check_journal(folder)
+    if folder.exists() and not fresh and not keep.quiet:
+        tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
+    with _open_journal(folder, fresh=fresh) as journal:
+        yield journal
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_journal(folder: Path) -> None:
+    """Raise where the directory of the journal holds other files, or cannot be read."""
     try:
         inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
     except OSError as error:
         raise UsageError(
             f"{folder} is where an unfinished run would be kept, and cannot be read "
-            f"({error.strerror}): "
-            "remove it, or choose another -o FILE"
+            f"({error.strerror}): remove it, or choose another -o FILE"
         ) from None
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(
             f"{foreign} is where an unfinished run would be kept: move it, or choose another -o "
-            f"FILE"
+            "FILE"
         )
-    if folder.exists() and not fresh and not keep.quiet:
-        tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
+
+
+@contextmanager
+def _open_journal(folder: Path, *, fresh: bool) -> Iterator[Store]:
+    """Yield the journal, empty if `fresh`; clear it at the end, or tell where it is kept."""
     journal = Store(folder, vectors=False)
     if fresh:
         journal.clear()
     refused = journal.refusal()
     if refused:
-        tell(f"{folder}: {refused}, so scores are not kept on the way: begun again, all is scored")
+        tell(
+            f"{folder}: {refused}, so scores are not kept during the run: if it is interrupted, "
+            "it starts again"
+        )
     with closing(journal):
         try:
             yield journal
@@ -62,4 +76,3 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
             raise
         with suppress(UsageError):  # a journal that cannot be removed does no harm
             journal.clear()  # the output is written: nothing that still waits for a lock is needed
-    shutil.rmtree(folder, ignore_errors=True)

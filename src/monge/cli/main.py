@@ -7,8 +7,9 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and exit: 0 ok, 1 data, 2 usage, 3 model or signature, 4 a failed gate, 130
-    interrupted.
+    """Run the command and exit with its code.
+
+    0 ok, 1 data, 2 usage, 3 model or signature, 4 a failed gate, 130 interrupted.
     """
     try:
         shell = os.environ.get("MONGE_COMPLETE")

@@ -1,6 +1,4 @@
-"""Groups of options as one value: a command takes a dataclass, the command line offers its fields
-as options.
-"""
+"""Groups of options: a command takes a dataclass, whose fields are options of the command line."""
 
 from __future__ import annotations
 
@@ -12,15 +10,28 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
-import typer
-
 from monge import api
 from monge.cli import options
+from monge.cli.options import option
 from monge.cli.printing import tell
 from monge.errors import UsageError
+from monge.metrics.labels import labels
 from monge.metrics.presets import Spec, check_fitting, fitting, resolve
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ChosenMetric:
+    """A metric of a command line: the text of `-m`, its name, its settings, its label in results.
+
+    The model is not loaded yet.
+    """
+
+    text: str
+    name: str
+    spec: Spec
+    label: str
 
 
 @dataclass(frozen=True)
@@ -43,32 +54,49 @@ class SetupOptions:
 
     def changes(self, overlong: str | None = None) -> tuple[str, ...]:
         """Return all changes as AXIS=VALUE texts, `--set` last."""
-        return options.changes(self.settings, self.layers, self.precision, overlong)
+        short = {
+            "layers": self.layers,
+            "encoder.precision": self.precision,
+            "encoder.overlong": overlong,
+        }
+        changes = (f"{setting}={value}" for setting, value in short.items() if value is not None)
+        return (*changes, *(self.settings or ()))
 
-    def check(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded; tell which settings not
-        all metrics have.
+    def choose(
+        self,
+        texts: Sequence[str],
+        *,
+        quiet: bool,
+        overlong: str | None = None,
+        more: Sequence[str] = (),
+    ) -> list[ChosenMetric]:
+        """Resolve the texts of `-m`; raise where a name or a setting is wrong.
 
-        `more` are changes besides those of this bundle.
+        Tells which settings not all of the metrics have. `more` are changes by other options.
         """
-        changes = (*more, *self.changes())
-        notes = check_fitting(names, changes)
-        for name in names:
-            resolve(name, fitting(name, changes) if len(names) > 1 else changes, self.lang)
+        changes = (*more, *self.changes(overlong))
+        notes = check_fitting(texts, changes) if changes else []
+        several = len(texts) > 1
+        resolved = [
+            resolve(text, fitting(text, changes) if several else changes, self.lang)
+            for text in texts
+        ]
         if notes and not quiet:
             tell("; ".join(notes))
+        return [
+            ChosenMetric(text, name, spec, label)
+            for text, (name, spec), label in zip(texts, resolved, labels(resolved), strict=True)
+        ]
 
-    def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
-        """Return the metric with its loaded model; `cache` keeps static vectors."""
-        return api.bind(
-            name,
-            spec,
-            model=self.model_name,
-            lang=self.lang,
-            device=self.device,
-            online=self.online,
-            cache=cache,
-        )
+    def load(self, metrics: Sequence[ChosenMetric], cache: str | None = None) -> list[api.Metric]:
+        """Return the metrics with their models; `cache` keeps static vectors."""
+        model: dict[str, Any] = {
+            "model": self.model_name,
+            "lang": self.lang,
+            "device": self.device,
+            "online": self.online,
+        }
+        return [api.bind(metric.name, metric.spec, cache=cache, **model) for metric in metrics]
 
 
 @dataclass(frozen=True)
@@ -77,31 +105,24 @@ class TextFileOptions:
 
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option(
-            "--hypotheses",
-            "-t",
-            metavar="FILE",
+        option(
+            "--hypotheses -t FILE",
             help="The output of a system, one text per line, or a directory of such files; give it "
-            "several times for "
-            "several systems. - is standard input.",
+            "several times for several systems. - is standard input.",
         ),
     ] = None
     references: Annotated[
         list[str] | None,
-        typer.Option(
-            "--references",
-            "-r",
-            metavar="FILE",
+        option(
+            "--references -r FILE",
             help="The references, line by line beside the hypotheses; give it several times for "
             "several references.",
         ),
     ] = None
     source: Annotated[
         str | None,
-        typer.Option(
-            "--source",
-            "-s",
-            metavar="FILE",
+        option(
+            "--source -s FILE",
             help="The source texts, for metrics that compare with them; without -r all metrics do.",
         ),
     ] = None
@@ -113,44 +134,31 @@ class TextFileOptions:
 
 @dataclass(frozen=True)
 class JudgementOptions:
-    """Options for human judgements: their directory, their groups, and the version of their
-    texts.
-    """
+    """Options for human judgements: their directory, groups, and the version of their texts."""
 
     data: Annotated[
         str,
-        typer.Option(
-            "--data",
-            metavar="DIR",
+        option(
+            "--data DIR",
             help="The directory of the published files, at any depth; for `table`, the file.",
         ),
     ]
     pairs: Annotated[
         str | None,
-        typer.Option(
-            "--pairs",
-            metavar="NAME,…",
+        option(
+            "--pairs NAME,…",
             help="Only these groups, such as cs-en,de-en or '*-en'; all by default.",
         ),
     ] = None
     text: Annotated[
         str,
-        typer.Option(
-            "--text",
-            metavar="raw|tokenised",
-            help="Which version of the texts is scored.",
-            rich_help_panel=options.INPUT,
-        ),
+        option("--text raw|tokenised", options.INPUT, help="Which version of the texts is scored."),
     ] = "raw"
 
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs a,b`."""
-        return (
-            [group.strip() for group in self.pairs.split(",") if group.strip()]
-            if self.pairs is not None
-            else None
-        )
+        return options.split_names(self.pairs)
 
 
 @dataclass(frozen=True)
@@ -174,21 +182,10 @@ class FigureOptions:
 
     figures: Annotated[
         str | None,
-        typer.Option(
-            "--figures",
-            metavar="DIR",
-            help="Draw figures into this directory.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        option("--figures DIR", options.OUTPUT, help="Draw figures into this directory."),
     ] = None
     figure_format: Annotated[
-        str,
-        typer.Option(
-            "--figure-format",
-            metavar="svg|png",
-            help="The format of the figures.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        str, option("--figure-format svg|png", options.OUTPUT, help="The format of the figures.")
     ] = "svg"
 
     def check(self) -> None:
@@ -207,9 +204,7 @@ class FigureOptions:
 
 
 def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Return the command with the options of its groups as parameters, which typer shows and
-    parses.
-    """
+    """Return the command with the options of its groups as parameters, which typer parses."""
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
@@ -217,7 +212,7 @@ def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(command)
     def flattened(**values: Any) -> T:
         bundle_values = {
-            name: kind(**{option.name: values.pop(option.name) for option in fields(kind)})  # type: ignore[operator]
+            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})  # type: ignore[operator]
             for name, kind in bundles.items()
         }
         return command(**values, **bundle_values)
@@ -239,8 +234,8 @@ def _flat_parameters(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         return
     inside = get_type_hints(kind, include_extras=True)
-    for option in fields(kind):
-        initial = Parameter.empty if option.default is MISSING else option.default
+    for field in fields(kind):
+        initial = Parameter.empty if field.default is MISSING else field.default
         yield Parameter(
-            option.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[option.name]
+            field.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[field.name]
         )

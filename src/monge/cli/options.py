@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -20,319 +18,215 @@ PLAIN: dict[str, Any] = {
 """How every command shows its help: plain text, -h or --help."""
 
 INPUT, MODEL, STATISTICS, OUTPUT = "Input", "Model and settings", "Statistics", "Output"
-KEEPING, CLUSTER = "Keeping and going on", "Engine"
+KEEPING, CLUSTER = "Cache and resuming", "Engine"
 GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING, CLUSTER)
 """The groups of options in the order in which help shows them; the everyday ones, without a name,
 come first.
 """
 
 
+def option(names: str, group: str = "", *, help: str, **more: Any) -> Any:  # noqa: A002
+    """Return an option of a command; `names` are its flags and its placeholder: `--output -o FILE`.
+
+    `group` is the one of `GROUPS` under which help shows it; `more` goes to `typer.Option`.
+    """
+    words = names.split()
+    flags = [word for word in words if word.startswith("-")]
+    metavar = next((word for word in words if word not in flags), None)
+    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=group or None, **more)
+
+
 Sample = Annotated[
     int | None,
-    typer.Option(
-        "--sample",
-        metavar="N",
-        help="Use only N source segments of each group, drawn at random.",
-        rich_help_panel=INPUT,
-    ),
+    option("--sample N", INPUT, help="Use only N source segments of each group, drawn at random."),
 ]
 
 
 def metrics_option(default: str) -> Any:
     """Return the option `-m` of a command that takes several metrics."""
-    return typer.Option(
-        "--metric",
-        "-m",
-        metavar="NAME",
+    return option(
+        "--metric -m NAME",
         help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for "
-        "several. "
-        f"`monge metrics` lists them; {default} by default.",
+        f"several. `monge metrics` lists them; {default} by default.",
     )
 
 
 Metrics = Annotated[list[str] | None, metrics_option("twmd")]
-Metric = Annotated[
-    str,
-    typer.Option(
-        "--metric",
-        "-m",
-        metavar="NAME",
-        help="The metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'. `monge metrics` lists "
-        "them.",
-    ),
-]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="SETTING=VALUE",
+    option(
+        "--set SETTING=VALUE",
+        MODEL,
         help="Change a setting of every metric that has it, such as layers=3, "
-        "transport.temperature=0.05 or, for chrf, "
-        "beta=1; repeatable. `monge show NAME` lists the settings of a metric.",
-        rich_help_panel=MODEL,
+        "transport.temperature=0.05 or, for chrf, beta=1; repeatable. `monge show NAME` lists the "
+        "settings of a metric.",
     ),
 ]
 Layers = Annotated[
     str | None,
-    typer.Option(
-        "--layers",
-        metavar="CHOICE",
+    option(
+        "--layers CHOICE",
+        MODEL,
         help="Which layers of the model give the vectors: a number, a fraction, last, or "
-        "lastN:mean. Short for "
-        "--set layers=CHOICE.",
-        rich_help_panel=MODEL,
+        "lastN:mean. Short for --set layers=CHOICE.",
     ),
 ]
 Lang = Annotated[
     str | None,
-    typer.Option(
-        "--lang",
-        metavar="CODE",
+    option(
+        "--lang CODE",
+        MODEL,
         help="The language of the scored texts, such as en, de or zh, for metrics whose settings "
         "depend on it.",
-        rich_help_panel=MODEL,
     ),
 ]
 Model = Annotated[
     str,
-    typer.Option(
-        "--model",
-        metavar="NAME|DIR",
+    option(
+        "--model NAME|DIR",
+        MODEL,
         help="The model that gives the vectors: a directory, a file of word vectors, or a name; "
-        "auto is the embedded "
-        "one, mt the same tuned on judgements of translations, broad on those of several kinds, "
-        "fast a faster one.",
-        rich_help_panel=MODEL,
+        "auto is the embedded one, mt the same tuned on judgements of translations, broad on those "
+        "of several kinds, fast a faster one.",
     ),
 ]
 Adapter = Annotated[
     str | None,
-    typer.Option(
-        "--adapter",
-        metavar="mt|broad|fast|DIR",
+    option(
+        "--adapter mt|broad|fast|DIR",
+        MODEL,
         help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
         "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. "
-        "Short for "
-        "--model MODEL+ADAPTER.",
-        rich_help_panel=MODEL,
+        "Short for --model MODEL+ADAPTER.",
     ),
 ]
 Online = Annotated[
-    bool,
-    typer.Option(
-        "--online",
-        help="Fetch a model that is not on this machine from the hub.",
-        rich_help_panel=MODEL,
-    ),
+    bool, option("--online", MODEL, help="Fetch a model that is not on this machine from the hub.")
 ]
-Device = Annotated[
-    str,
-    typer.Option(
-        "--device", metavar="auto|cpu|cuda|mps", help="Where the model runs.", rich_help_panel=MODEL
-    ),
-]
+Device = Annotated[str, option("--device auto|cpu|cuda|mps", MODEL, help="Where the model runs.")]
 Precision = Annotated[
     str | None,
-    typer.Option(
-        "--precision",
-        metavar="fp32|bf16|int8",
+    option(
+        "--precision fp32|bf16|int8",
+        MODEL,
         help="The numbers that the model computes with: fp32 unless a metric says otherwise; the "
-        "others are faster "
-        "and less exact.",
-        rich_help_panel=MODEL,
+        "others are faster and less exact.",
     ),
 ]
 Overlong = Annotated[
     str | None,
-    typer.Option(
-        "--on-overlong",
-        metavar="truncate|window|error",
+    option(
+        "--on-overlong truncate|window|error",
+        MODEL,
         help="What to do with a text that is longer than the model reads: cut it (the default), "
-        "read it in windows, "
-        "or stop.",
-        rich_help_panel=MODEL,
+        "read it in windows, or stop.",
     ),
 ]
 Cache = Annotated[
     str | None,
-    typer.Option(
-        "--cache",
-        metavar="DIR",
-        envvar="MONGE_CACHE",
+    option(
+        "--cache DIR",
+        KEEPING,
         help="Keep vectors and scores in this directory and use them in later runs; without it "
         "nothing is kept.",
-        rich_help_panel=KEEPING,
+        envvar="MONGE_CACHE",
     ),
 ]
 NoCache = Annotated[
-    bool,
-    typer.Option(
-        "--no-cache", help="Use no cache, even if MONGE_CACHE names one.", rich_help_panel=KEEPING
-    ),
+    bool, option("--no-cache", KEEPING, help="Use no cache, even if MONGE_CACHE names one.")
 ]
 Stats = Annotated[
     list[str] | None,
-    typer.Option(
-        "--stats",
-        metavar="FILE",
+    option(
+        "--stats FILE",
+        STATISTICS,
         help="Take idf, means or baselines from a file that `monge fit` wrote, instead of fitting "
-        "them on the texts; "
-        "repeatable for different kinds.",
-        rich_help_panel=STATISTICS,
+        "them on the texts; repeatable for different kinds.",
     ),
 ]
 Human = Annotated[
     str | None,
-    typer.Option(
-        "--human",
-        metavar="COLUMN",
+    option(
+        "--human COLUMN",
+        INPUT,
         help="The column of human judgements; by default the data set's main one.",
-        rich_help_panel=INPUT,
     ),
 ]
 Statistic = Annotated[
     str | None,
-    typer.Option(
-        "--statistic",
-        metavar="NAME",
+    option(
+        "--statistic NAME",
+        STATISTICS,
         help="How agreement is measured: pearson, spearman, kendall …; by default what the data "
-        "set was published "
-        "with.",
-        rich_help_panel=STATISTICS,
+        "set was published with.",
     ),
 ]
 Level = Annotated[
     str,
-    typer.Option(
-        "--level",
-        metavar="segment|system",
+    option(
+        "--level segment|system",
         help="Whether the judgements of segments or of whole systems are used.",
     ),
 ]
 Resamples = Annotated[
-    int,
-    typer.Option(
-        "--resamples",
-        metavar="N",
-        help="How many bootstrap resamples an interval takes.",
-        rich_help_panel=STATISTICS,
-    ),
+    int, option("--resamples N", STATISTICS, help="How many bootstrap resamples an interval takes.")
 ]
 Confidence = Annotated[
-    float,
-    typer.Option(
-        "--confidence",
-        metavar="X",
-        help="The confidence of the intervals.",
-        rich_help_panel=STATISTICS,
-    ),
+    float, option("--confidence X", STATISTICS, help="The confidence of the intervals.")
 ]
-Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        metavar="N",
-        help="The seed of everything that is drawn.",
-        rich_help_panel=STATISTICS,
-    ),
-]
+Seed = Annotated[int, option("--seed N", STATISTICS, help="The seed of all random draws.")]
 Output = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
+    option(
+        "--output -o FILE",
         help="Write to this file instead of standard output; it is written whole or not at all.",
     ),
 ]
 SignatureForm = Annotated[
     str,
-    typer.Option(
-        "--signature-form",
-        metavar="short|long",
+    option(
+        "--signature-form short|long",
+        OUTPUT,
         help="How signatures are shown to people: short names the metric, what differs from its "
-        "defaults, and digests; "
-        "long spells everything out. Both can be replayed; JSON always has the long one.",
-        rich_help_panel=OUTPUT,
+        "defaults, and digests; long spells everything out. Both can be replayed; JSON always has "
+        "the long one.",
     ),
 ]
 Rescale = Annotated[
     bool,
-    typer.Option(
+    option(
         "--rescale",
+        STATISTICS,
         help="Scale scores so that random pairs get 0 and equal texts 1. Short for --set "
         "scale=baseline.",
-        rich_help_panel=STATISTICS,
     ),
 ]
 Calibrate = Annotated[
     str | None,
-    typer.Option(
-        "--calibrate",
-        metavar="unit|human",
+    option(
+        "--calibrate unit|human",
+        STATISTICS,
         help="Map scores to 0 … 1, 1 being best (unit), or to units of human z scores, with a "
-        "model that was tuned on "
-        "human scores, such as --model mt (human). Short for --set scale=unit|human.",
-        rich_help_panel=STATISTICS,
+        "model that was tuned on human scores, such as --model mt (human). Short for --set "
+        "scale=unit|human.",
     ),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Show no progress and no notes.", rich_help_panel=OUTPUT),
-]
+Quiet = Annotated[bool, option("--quiet -q", OUTPUT, help="Show no progress and no notes.")]
 Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Say what was read and how long each stage took.",
-        rich_help_panel=OUTPUT,
-    ),
+    bool, option("--verbose -v", OUTPUT, help="Say what was read and how long each stage took.")
 ]
 
 
-def changes(
-    settings: list[str] | None,
-    layers: str | None = None,
-    precision: str | None = None,
-    overlong: str | None = None,
-) -> tuple[str, ...]:
-    """Return all changes of a command line as AXIS=VALUE texts, `--set` last."""
-    short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
-    return (
-        *(f"{key}={value}" for key, value in short.items() if value is not None),
-        *(settings or ()),
-    )
-
-
-def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
-    """Return the setting that `--rescale` or `--calibrate` is short for."""
-    if rescale and calibrate:
-        raise UsageError("--rescale and --calibrate are two scales: give one")
-    if calibrate not in (None, "unit", "human"):
-        raise UsageError(f"--calibrate takes unit or human, got {calibrate!r}")
-    return ("scale=baseline",) if rescale else (f"scale={calibrate}",) if calibrate else ()
+def split_names(text: str | None) -> list[str] | None:
+    """Return the names of a text such as `a,b`; None without a text."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def formats(accepted: tuple[str, ...]) -> Any:
     """Return the option `--format` of a command that accepts these formats."""
-    return typer.Option(
-        "--format",
-        "-f",
-        metavar="|".join(accepted),
-        envvar="MONGE_FORMAT",
-        help="The format of the output.",
+    return option(
+        f"--format -f {'|'.join(accepted)}", help="The format of the output.", envvar="MONGE_FORMAT"
     )
-
-
-def chosen_format(name: str, accepted: tuple[str, ...]) -> str:
-    """Return the output format; raise where it is not accepted."""
-    if name not in accepted:
-        near = get_close_matches(name, accepted, n=1, cutoff=0.5)
-        guess = f"; did you mean {near[0]}?" if near else ""
-        origin = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
-        raise UsageError(f"--format takes {', '.join(accepted)}, got {name!r}{origin}{guess}")
-    return name
 
 
 def signed(form: str) -> Callable[[str], str]:

@@ -1,6 +1,4 @@
-"""Segments as a Parquet file: one row per segment, results and signatures in the metadata of the
-file.
-"""
+"""Segments as a Parquet file, one row per segment; results stand in the metadata of the file."""
 
 from __future__ import annotations
 

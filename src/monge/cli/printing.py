@@ -1,6 +1,4 @@
-"""Output of commands: results to standard output or a complete file, everything else to standard
-error.
-"""
+"""Output of commands: results to standard output or a file, messages to standard error."""
 
 from __future__ import annotations
 
@@ -12,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
-from monge.cli import options
 from monge.datasets.output import check_writable, write_text
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Study
@@ -29,12 +27,15 @@ RESUME = "nothing is kept: with --cache DIR the same command goes on where it wa
 
 
 def check_output(name: str, formats: tuple[str, ...], output: str | None) -> None:
-    """Raise where the format is unknown or the file could not be written, before anything is
-    scored.
+    """Raise where the format is unknown or the file could not be written.
 
     A page or a picture would fill a terminal with markup, so there it needs a file.
     """
-    options.chosen_format(name, formats)
+    if name not in formats:
+        near = get_close_matches(name, formats, n=1, cutoff=0.5)
+        guess = f"; did you mean {near[0]}?" if near else ""
+        origin = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
+        raise UsageError(f"--format takes {', '.join(formats)}, got {name!r}{origin}{guess}")
     if output is not None:
         check_writable(output)
     elif name in DRAWN and sys.stdout.isatty():
@@ -51,23 +52,27 @@ def emit(text: str | Iterable[str], output: str | None) -> None:
         sys.stdout.writelines([text] if isinstance(text, str) else text)
 
 
+def write_study(
+    study: Study, form: str, output: str | None, *, version: str = "", **layout: Any
+) -> None:
+    """Write a study in a format of `STUDY_FORMATS`; `layout` goes to `render_study`.
+
+    `version` is that of monge; without it, JSON has the data alone.
+    """
+    from monge.render.table import render_study
+
+    colour, width = coloured(output), terminal_width(output)
+    emit(render_study(study, form, version=version, colour=colour, width=width, **layout), output)
+
+
 def write_listing(study: Study, form: str, output: str | None = None) -> None:
     """Write what a command looked up, in a format of `STUDY_FORMATS`; JSON has its data alone."""
     check_output(form, STUDY_FORMATS, output)
-    from monge.render.table import render_study
-
-    emit(
-        render_study(
-            study, form, version="", colour=coloured(output), width=terminal_width(output)
-        ),
-        output,
-    )
+    write_study(study, form, output)
 
 
 def today() -> str:
-    """Return the day of the run, as pages show it; SOURCE_DATE_EPOCH overrides it, for reproducible
-    files.
-    """
+    """Return the day of the run, for pages; SOURCE_DATE_EPOCH overrides it."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = float(epoch) if epoch.isdigit() else time.time()
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
@@ -79,9 +84,7 @@ def tell(message: str) -> None:
 
 
 def coloured(output: str | None = None) -> bool:
-    """Return whether text is coloured: at a terminal that is not dumb, unless NO_COLOR; always with
-    FORCE_COLOR.
-    """
+    """Return whether text is coloured: at a capable terminal, unless NO_COLOR; or FORCE_COLOR."""
     if output is not None or os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":
@@ -95,9 +98,7 @@ def terminal_width(output: str | None = None) -> int | None:
 
 
 def bar_wanted(*, quiet: bool) -> bool:
-    """Return whether to show a progress bar: standard error is a terminal that can move its
-    cursor.
-    """
+    """Return whether to show a progress bar: standard error is a terminal that moves its cursor."""
     return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -115,12 +116,10 @@ def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
 
 @contextmanager
 def progress(
-    *, show: bool
+    *, quiet: bool
 ) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
-    """Show a progress bar on standard error; yield a function that adds to its total, and one that
-    advances it.
-    """
-    if not show:
+    """Show a progress bar; yield a function that adds to its total, and one that advances it."""
+    if not bar_wanted(quiet=quiet):
         yield None, None
         return
     from rich.console import Console
@@ -170,9 +169,7 @@ class StudyProgress:
     verbose: bool = False
 
     def show_read(self, datasets: Sequence[Judged]) -> None:
-        """Show the warnings of the data sets that were read, and add their segments to the length
-        of the bar.
-        """
+        """Show the warnings of the data sets, and add their segments to the length of the bar."""
         warn(list(dict.fromkeys(line for dataset in datasets for line in dataset.warnings)))
         counts = [len(group.segments) for dataset in datasets for group in dataset.groups.values()]
         if self.verbose:
@@ -185,12 +182,10 @@ class StudyProgress:
 def watching(
     *, quiet: bool, verbose: bool = False, folder: str | None = None
 ) -> Iterator[StudyProgress]:
-    """Show the progress of a study on standard error, if that is a terminal; `folder` is its
-    cache.
-    """
+    """Show the progress of a study on standard error; `folder` is its cache."""
     with (
         stage("read, encoded and scored", verbose=verbose),
         resumable(folder),
-        progress(show=bar_wanted(quiet=quiet)) as (grow, advance),
+        progress(quiet=quiet) as (grow, advance),
     ):
         yield StudyProgress(grow, advance, verbose)

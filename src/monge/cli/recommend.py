@@ -2,64 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, Any
 
-import typer
-
-from monge.cli import options, studies
-from monge.cli.printing import check_output, coloured, emit, terminal_width
+from monge.cli import option_groups, options, studies
+from monge.cli.options import option
+from monge.cli.printing import check_output, write_study
 from monge.types.table import STUDY_FORMATS
 
 
-def recommend(
-    *,
+@dataclass(frozen=True)
+class RecommendationOptions:
+    """Options for the question: the texts, their language, and what may be spent."""
+
     task: Annotated[
         str | None,
-        typer.Option(
-            "--task",
-            metavar="NAME",
+        option(
+            "--task NAME",
             help="What the texts are: translation, summaries, captions, data-to-text, similarity "
-            "(two sentences that "
-            "mean the same), or quality-estimation (translations without references); all of them "
-            "by default.",
+            "(two sentences that mean the same), or quality-estimation (translations without "
+            "references); all of them by default.",
         ),
-    ] = None,
-    lang: Annotated[
-        str, typer.Option("--lang", metavar="CODE", help="The language of the texts.")
-    ] = "en",
+    ] = None
+    lang: Annotated[str, option("--lang CODE", help="The language of the texts.")] = "en"
     budget: Annotated[
         str | None,
-        typer.Option(
-            "--budget",
-            metavar="5s,800MB",
+        option(
+            "--budget 5s,800MB",
             help="The most to spend: seconds for 1,000 pairs on one thread, memory, or both.",
         ),
-    ] = None,
+    ] = None
     figure: Annotated[
         str | None,
-        typer.Option(
-            "--figure",
-            metavar="FILE.svg|.png",
-            help="Draw agreement against cost into this file, a panel a task.",
-            rich_help_panel=options.OUTPUT,
+        option(
+            "--figure FILE.svg|.png",
+            options.OUTPUT,
+            help="Draw agreement against cost into this file, one panel per task.",
         ),
-    ] = None,
+    ] = None
+
+
+@option_groups.flatten_options
+def recommend(
+    *,
+    question: RecommendationOptions,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     signature_form: options.SignatureForm = "short",
 ) -> None:
-    """Say which metric to take: agreement with people and cost, from results kept in this
-    package.
-    """
+    """Recommend metrics, from results kept in this package."""
     check_output(output_format, STUDY_FORMATS, output)
     signed = options.signed(signature_form)
-    figure_path = studies.check_figure(figure)
+    figure_path = studies.check_figure(question.figure)
     from monge.recommendation.recommend import Overview
     from monge.recommendation.recommend import recommend as recommended
-    from monge.render.table import render_study
 
-    recommendation = recommended(task, lang=lang, budget=budget)
+    recommendation = recommended(question.task, lang=question.lang, budget=question.budget)
     recommendations = (
         recommendation.every if isinstance(recommendation, Overview) else (recommendation,)
     )
@@ -68,23 +67,9 @@ def recommend(
         from monge.report.recommendation import cost_plots
 
         plots = cost_plots(recommendations)
-    layout: dict[str, Any] = {
-        "colour": coloured(output),
-        "signed": signed,
-        "width": terminal_width(output),
-    }
-    title = f"Which metric for {task or 'which task'}?"
-    emit(
-        render_study(
-            recommendation,
-            output_format,
-            version=version("monge"),
-            title=title,
-            figures=plots,
-            **layout,
-        ),
-        output,
-    )
+    title, monge = f"Which metric for {question.task or 'which task'}?", version("monge")
+    layout: dict[str, Any] = {"title": title, "signed": signed, "figures": plots}
+    write_study(recommendation, output_format, output, version=monge, **layout)
     if figure_path is not None:
         from monge.report.recommendation import cost_figure
 

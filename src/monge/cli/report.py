@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,8 +13,8 @@ import typer
 
 from monge import api
 from monge.cli import compare, inputs, option_groups, options
-from monge.cli.printing import bar_wanted, check_output, emit, progress, tell
-from monge.cli.studies import setup_of
+from monge.cli.options import option
+from monge.cli.printing import check_output, emit, progress, tell
 from monge.datasets.segment_scores import GivenScores, given_scores
 from monge.errors import Unreadable, UsageError
 from monge.types.table import Study
@@ -34,8 +34,7 @@ class ReportInputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[RESULTS.json…|TABLE]",
             help="Instead of -t and -r: what `monge score --with-texts`, `compare`, `evaluate` or "
-            "`sensitivity` wrote "
-            "with -f json; or a table of texts to score.",
+            "`sensitivity` wrote with -f json; or a table of texts to score.",
         ),
     ] = None
     table_format: inputs.TableFormat = None
@@ -43,13 +42,9 @@ class ReportInputOptions(option_groups.TextFileOptions):
 
     def rows(self, *, quiet: bool) -> inputs.Rows:
         """Return the segments of a table or of parallel files."""
-        files = {
-            option.name: getattr(self, option.name)
-            for option in fields(option_groups.TextFileOptions)
-        }
         table = next(iter(self.files or ()), None)
-        files_to_read = inputs.InputOptions(
-            **files, table=table, table_format=self.table_format, columns=self.columns
+        files = inputs.InputOptions(
+            self.hypotheses, self.references, self.source, table, self.table_format, self.columns
         )
         if not self and table is None:
             raise UsageError(
@@ -57,7 +52,7 @@ class ReportInputOptions(option_groups.TextFileOptions):
                 "results"
             )
         try:
-            return inputs.read_input(files_to_read, purpose="report on", quiet=quiet)
+            return inputs.read_input(files, purpose="report on", quiet=quiet)
         except Unreadable as error:
             if self or not str(table).endswith(".json"):
                 raise
@@ -74,41 +69,42 @@ class ReportOutputOptions:
 
     human: Annotated[
         str | None,
-        typer.Option(
-            "--human",
-            metavar="[NAME=]FILE[,lower]",
+        option(
+            "--human [NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with "
-            "columns system, id and "
-            "score, or one number per line. Not every segment needs one.",
+            "columns system, id and score, or one number per line. Not every segment needs one.",
         ),
     ] = None
     title: Annotated[
-        str,
-        typer.Option("--title", metavar="TEXT", help="The title; by default systems and metrics."),
+        str, option("--title TEXT", help="The title; by default systems and metrics.")
     ] = ""
     date: Annotated[
         str,
-        typer.Option(
-            "--date",
-            metavar="TEXT",
+        option(
+            "--date TEXT",
+            options.OUTPUT,
             help="A date to show. None by default: the same input gives the same bytes.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = ""
     plans: Annotated[
         int,
-        typer.Option(
-            "--plans",
-            metavar="N",
-            help="How many plans (segments x systems x metrics) the page carries, of the segments "
-            "that tell most; 0 is "
-            "none, and faster.",
-            rich_help_panel=options.OUTPUT,
+        option(
+            "--plans N",
+            options.OUTPUT,
+            help="How many transport plans (segments x systems x metrics) the page holds, those of "
+            "the most telling segments first; 0 for none, which is faster.",
         ),
     ] = 15_000
     output_format: Annotated[str, options.formats(FORMATS)] = "html"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"
+
+    def check(self) -> None:
+        """Raise where the report could not be written, before anything is scored."""
+        check_output(self.output_format, FORMATS, self.output)
+        options.signed(self.signature_form)
+        if self.plans < 0:
+            raise UsageError(f"--plans takes a whole number from 0, got {self.plans}")
 
     def given_human(self) -> GivenScores | None:
         """Return the human scores of `--human`, None without it."""
@@ -130,68 +126,59 @@ def report(
     output_options: ReportOutputOptions,
     keep: option_groups.CacheOptions,
 ) -> None:
-    """Make one file that shows everything about some systems: ranking, differences, distributions,
-    every segment.
-    """
-    check_output(output_options.output_format, FORMATS, output_options.output)
-    signed = options.signed(output_options.signature_form)
-    if output_options.plans < 0:
-        raise UsageError(f"--plans takes a whole number from 0, got {output_options.plans}")
+    """Write a report about systems, from texts or from saved results."""
+    output_options.check()
     human = output_options.given_human()
     saved = _read_saved(input_options)
     if saved and metric:
         raise UsageError(
             "-m is for texts to score: the metrics of saved results are those they were made with"
         )
-    from monge.evaluation.evaluation_result import Evaluation
-    from monge.render.table import render_study
-    from monge.report.document import render_report
-    from monge.report.evaluation import agreement_dots
-    from monge.report.material import gathered, with_plans
-    from monge.report.saved_results import scores_of, study_of
-
-    studies = [
-        (path, loaded_study)
-        for path, data in saved
-        if (loaded_study := study_of(data, path)) is not None
-    ]
-    if studies:
-        _check_alone(saved, studies, output_options)
-        form, study = output_options.output_format, studies[0][1]
-        figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
-        emit(
-            render_study(
-                study, form, version="", signed=signed, title=output_options.title, figures=figures
-            ),
-            output_options.output,
-        )
+    if _write_saved_study(saved, output_options):
         return
+    from monge.report.document import render_report
+    from monge.report.material import gathered, with_plans
+    from monge.report.saved_results import scores_of
+
     loaded: dict[str, api.Metric] | None = None
     if saved:
         results, segments = scores_of(saved)
     else:
         results, segments, loaded = _score_input(input_options, metric, setup, keep, human)
-    material = replace(
-        gathered(results, segments, resampling=tests.resampling(), human=human),
-        title=output_options.title,
-        date=output_options.date,
-    )
-    most_plans = output_options.plans if output_options.output_format == "html" else 0
+    material = gathered(results, segments, resampling=tests.resampling(), human=human)
+    material = replace(material, title=output_options.title, date=output_options.date)
+    form, output = output_options.output_format, output_options.output
+    most_plans = output_options.plans if form == "html" else 0
     material = with_plans(material, loaded, most=most_plans, replay=_replay(setup))
-    emit(
-        render_report(
-            material, output_options.output_format, version=version("monge"), signed=signed
-        ),
-        output_options.output,
-    )
+    signed = options.signed(output_options.signature_form)
+    emit(render_report(material, form, version=version("monge"), signed=signed), output)
     if not keep.quiet:
         for note in material.notes:
             tell(note)
-        if output_options.output is not None and sys.stderr.isatty():
-            tell(
-                f"{output_options.output}: "
-                f"{Path(output_options.output).stat().st_size / 1000:,.0f} kB"
-            )
+        if output is not None and sys.stderr.isatty():
+            tell(f"{output}: {Path(output).stat().st_size / 1000:,.0f} kB")
+
+
+def _write_saved_study(
+    saved: Sequence[tuple[str, dict[str, Any]]], output_options: ReportOutputOptions
+) -> bool:
+    """Write the study that a file holds; return whether there is one."""
+    from monge.evaluation.evaluation_result import Evaluation
+    from monge.render.table import render_study
+    from monge.report.evaluation import agreement_dots
+    from monge.report.saved_results import study_of
+
+    loaded = [(path, study_of(data, path)) for path, data in saved]
+    studies = [(path, study) for path, study in loaded if study is not None]
+    if not studies:
+        return False
+    _check_alone(saved, studies, output_options)
+    form, study = output_options.output_format, studies[0][1]
+    figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
+    signed, title = options.signed(output_options.signature_form), output_options.title
+    text = render_study(study, form, version="", signed=signed, title=title, figures=figures)
+    emit(text, output_options.output)
+    return True
 
 
 def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, Any]]]:
@@ -206,7 +193,7 @@ def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, 
         text_file = next(path for path, data in read if data is None)
         raise UsageError(
             f"{text_file} holds no saved results, the other files do: give results, or texts to "
-            f"score"
+            "score"
         )
     if not results and len(read) > 1:
         remedy = "the outputs of systems: -t A -t B -r REF"
@@ -223,7 +210,7 @@ def _check_alone(
     if len(saved) > 1:
         raise UsageError(
             f"{studies[0][0]} is a study: a report shows one of them, or scores of one or more "
-            f"files"
+            "files"
         )
     if output_options.human is not None:
         raise UsageError("--human is for reports of scores: a study has its own human scores")
@@ -244,18 +231,15 @@ def _score_input(
     human: GivenScores | None,
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
     """Score the texts; return results, segments, and metrics by their labels."""
-    names = metric or [api.DEFAULT_METRIC]
-    setup.check(names, quiet=keep.quiet)
+    chosen = setup.choose(metric or [api.DEFAULT_METRIC], quiet=keep.quiet)
     rows = input_options.rows(quiet=keep.quiet)
     if human is not None:  # what is wrong with it is told before the scoring, not after
         human.of({"": list(rows)})
-    from monge.evaluation import load_variants
-
-    variants = load_variants(names, setup_of(setup))
-    with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
+    metrics, labels = setup.load(chosen), [metric.label for metric in chosen]
+    with progress(quiet=keep.quiet) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        loaded = [variant.metric for variant in variants]
-        results = api.score_segments(loaded, rows, cache=keep.folder, watch=api.Watch(advance))
-    labels = [result.metric for result in results[: len(loaded)]]
-    return results, list(rows), dict(zip(labels, loaded, strict=True))
+        results = api.score_segments(
+            metrics, rows, cache=keep.folder, watch=api.Watch(advance), names=labels
+        )
+    return results, list(rows), dict(zip(labels, metrics, strict=True))

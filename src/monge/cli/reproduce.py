@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import engines, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import emit, terminal_width
 from monge.errors import UsageError
 
@@ -27,93 +28,86 @@ class ClaimResamplingOptions:
     """Options for the intervals of claims."""
 
     seed: Annotated[
-        int,
-        typer.Option(
-            "--seed",
-            metavar="N",
-            help="The seed of the bootstrap intervals.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        int, option("--seed N", options.STATISTICS, help="The seed of the bootstrap intervals.")
     ] = 12345
     resamples: Annotated[
         int,
-        typer.Option(
-            "--resamples",
-            metavar="N",
+        option(
+            "--resamples N",
+            options.STATISTICS,
             help="How many bootstrap resamples an interval takes; 0 for no intervals.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 500
 
 
-@option_groups.flatten_options
-def reproduce(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class PublishedTableOptions:
+    """Options for the published table, its judgements, and which of their groups are taken."""
+
     table: Annotated[
         str | None,
         typer.Argument(
             metavar="[TABLE]",
             help="The name of a published table; without one, all tables are listed.",
         ),
-    ] = None,
+    ] = None
     data: Annotated[
         str | None,
-        typer.Option(
-            "--data", metavar="DIR", help="The directory of the published judgements, at any depth."
-        ),
-    ] = None,
+        option("--data DIR", help="The directory of the published judgements, at any depth."),
+    ] = None
     pairs: Annotated[
         str | None,
-        typer.Option(
-            "--pairs",
-            metavar="cs-en,…",
+        option(
+            "--pairs cs-en,…",
             help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or "
             "none.",
         ),
-    ] = None,
+    ] = None
+
+    @property
+    def groups(self) -> list[str] | None:
+        """The groups of `--pairs`: None for all of them, an empty list for `none`."""
+        if self.pairs is None:
+            return None
+        return [] if self.pairs == "none" else [group.strip() for group in self.pairs.split(",")]
+
+
+@option_groups.flatten_options
+def reproduce(
+    *,
+    published: PublishedTableOptions,
     models: ModelOptions,
     resamples: ClaimResamplingOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Compute a published table again: what was reported, what comes out here, and what still
-    holds.
-    """
+    """Compute a published table again, or list the published tables."""
     output.check()
     from monge import papers
     from monge.evaluation import Run, Setup
 
     form, monge, width = output.output_format, version("monge"), terminal_width(output.output)
-    if table is None:
-        emit(
-            papers.render_tables(papers.listed(data), form, version=monge, width=width),
-            output.output,
-        )
+    data = published.data
+    if published.table is None:
+        tables = papers.render_tables(papers.listed(data), form, version=monge, width=width)
+        emit(tables, output.output)
         return
-    paper_table = papers.table_named(table, data)
+    paper_table = papers.table_named(published.table, data)
     if data is None:
         raise UsageError("give --data DIR: where the published judgements lie")
     if resamples.resamples < 0:
         raise UsageError(f"--resamples takes 0 or more, got {resamples.resamples}")
-    chosen = (
-        None
-        if pairs is None
-        else []
-        if pairs == "none"
-        else [group.strip() for group in pairs.split(",")]
-    )
     with engine.of_study(Run(output.folder)) as run:
         reproductions = [
             papers.reproduce(
                 paper_table,
                 data,
                 setup=Setup(model=model, device=models.device, online=models.online),
-                pairs=chosen,
+                pairs=published.groups,
                 **vars(resamples),
                 run=run,
             ).to_dict()
             for model in models.model or ["auto"]
         ]
-    emit(
-        papers.render_reproductions(reproductions, form, version=monge, width=width), output.output
-    )
+    text = papers.render_reproductions(reproductions, form, version=monge, width=width)
+    emit(text, output.output)

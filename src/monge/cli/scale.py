@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,16 +38,14 @@ def score_on_ray(
     keep: option_groups.CacheOptions,
     scale: ScaleOptions,
 ) -> int:
-    """Score with the workers of Ray; parts go to -o, the results to standard output and to a file
-    beside the parts.
-    """
-    engine = scale.of_ray()
+    """Score with the workers of Ray; write the parts to -o, show the results."""
+    chosen, engine = choice.choose(setup, quiet=keep.quiet), scale.of_ray()
     from monge import cluster
 
-    request = _request(choice, setup, output_options, scale)
-    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
+    request = _request(output_options, scale)
+    thresholds = gate.parse_limits(output_options.fail_under or (), chosen)
     corpora = statistics.corpora()
-    recipe, expected = _recipe(choice, setup, corpora)
+    recipe, expected = _recipe(choice, chosen, setup, corpora)
     if keep.folder is not None and not keep.quiet:
         tell("--cache is not used by --engine ray: what is done is kept with the parts")
     nothing = f"what was done is kept in {request.folder.path}: the same command goes on from there"
@@ -57,15 +56,10 @@ def score_on_ray(
     if rows.note and not keep.quiet:
         tell(rows.note)
     _show(outcome, output_options.signature_form, keep)
-    return gate.judge_summaries(outcome.results, least)
+    return gate.judge_summaries(outcome.results, thresholds)
 
 
-def _request(
-    choice: MetricOptions,
-    setup: option_groups.SetupOptions,
-    output_options: ScoreOutputOptions,
-    scale: ScaleOptions,
-) -> ClusterRequest:
+def _request(output_options: ScoreOutputOptions, scale: ScaleOptions) -> ClusterRequest:
     from monge.cluster import SUFFIXES, ClusterRequest
 
     if output_options.output is None:
@@ -74,7 +68,7 @@ def _request(
             "or .tsv"
         )
     if output_options.dry_run:
-        raise UsageError("--dry-run tells of a run on this machine: give it without --engine ray")
+        raise UsageError("--dry-run describes a run on this machine: give it without --engine ray")
     by_name = SUFFIXES.get(Path(output_options.output).suffix)
     form = (
         output_options.output_format
@@ -82,7 +76,9 @@ def _request(
         else by_name or "parquet"
     )
     if by_name is not None and form != by_name:
-        raise UsageError(f"-o {output_options.output} is no name for a file in the format {form}")
+        raise UsageError(
+            f"-o {output_options.output} does not end like a file of the format {form}"
+        )
     seed = output_options.seed if output_options.interval else None
     return ClusterRequest(
         output_options.output,
@@ -95,14 +91,17 @@ def _request(
 
 
 def _recipe(
-    choice: MetricOptions, setup: option_groups.SetupOptions, corpora: api.Corpora
+    choice: MetricOptions,
+    chosen: Sequence[option_groups.ChosenMetric],
+    setup: option_groups.SetupOptions,
+    corpora: api.Corpora,
 ) -> tuple[Recipe, list[dict[str, str]] | None]:
     """Return the metrics as workers load them; a signature is replayed here first."""
     from monge.cluster import Recipe
 
-    metrics, expected = choice.specs(setup), None
+    metrics, expected = [(metric.name, metric.spec) for metric in chosen], None
     if choice.signature:
-        loaded, expected = choice.load(setup, None)
+        loaded, expected = choice.load(chosen, setup, None)
         metrics = [(metric.name, metric.asked) for metric in loaded]
     model_options = {
         "model": setup.model_name,
@@ -126,8 +125,8 @@ def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
     if texts.tables:
         if texts:
             raise UsageError(
-                f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give "
-                f"either"
+                f"{texts.tables[0]} is given as a table beside -t, -r or -s: give tables or files, "
+                "not both"
             )
         paths = [fetched(path, into) for path in texts.tables]
         if STDIN in paths and len(paths) > 1:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,9 +15,9 @@ from monge.cli import gate, option_groups, options
 from monge.cli.engines import ScaleOptions
 from monge.cli.inputs import Columns, InputOptions, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
+from monge.cli.options import option
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.cli.printing import (
-    bar_wanted,
     check_output,
     coloured,
     emit,
@@ -32,7 +31,6 @@ from monge.datasets.lines import TextFile
 from monge.errors import UsageError
 from monge.metrics.labels import labels
 from monge.metrics.metric import MetricSpec
-from monge.metrics.presets import Spec, fitting, resolve
 from monge.metrics.signature import parse
 from monge.types import Result, Segment
 from monge.types.table import STUDY_FORMATS
@@ -52,13 +50,11 @@ class MetricOptions:
     metric: options.Metrics = None
     rule: Annotated[
         str | None,
-        typer.Option(
-            "--references-rule",
-            metavar="max|mean|first",
+        option(
+            "--references-rule max|mean|first",
+            options.MODEL,
             help="With several references: the best one counts (max), their mean, or the first; "
-            "max unless the metric "
-            "says otherwise.",
-            rich_help_panel=options.MODEL,
+            "max unless the metric says otherwise.",
         ),
     ] = None
     overlong: options.Overlong = None
@@ -66,81 +62,64 @@ class MetricOptions:
     calibrate: options.Calibrate = None
     signature: Annotated[
         list[str] | None,
-        typer.Option(
-            "--signature",
-            metavar="SIGNATURE",
+        option(
+            "--signature SIGNATURE",
             help="Compute again what a signature, long or short, says, instead of naming a metric; "
-            "it is refused if "
-            "the model or the statistics differ.",
+            "it is refused if the model or the statistics differ.",
         ),
     ] = None
     refit: Annotated[
         bool,
-        typer.Option(
+        option(
             "--refit",
+            options.STATISTICS,
             help="With --signature: accept that statistics fitted on other texts differ.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = False
 
-    def changes(self, setup: option_groups.SetupOptions) -> tuple[str, ...]:
-        """Return the changes to every metric, as AXIS=VALUE texts."""
-        return (*self._own(), *setup.changes(self.overlong))
+    def changes(self) -> tuple[str, ...]:
+        """Return the changes of these options to every metric, as AXIS=VALUE texts."""
+        if self.rescale and self.calibrate:
+            raise UsageError("--rescale and --calibrate are two scales: give one")
+        if self.calibrate not in (None, "unit", "human"):
+            raise UsageError(f"--calibrate takes unit or human, got {self.calibrate!r}")
+        scale = "baseline" if self.rescale else self.calibrate
+        settings = {"references": self.rule, "scale": scale}
+        return tuple(f"{name}={value}" for name, value in settings.items() if value)
 
-    def _own(self) -> tuple[str, ...]:
-        rule = (f"references={self.rule}",) if self.rule else ()
-        return (*rule, *options.scale(self.rescale, self.calibrate))
-
-    def check(self, setup: option_groups.SetupOptions, *, quiet: bool) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded."""
+    def choose(
+        self, setup: option_groups.SetupOptions, *, quiet: bool
+    ) -> list[option_groups.ChosenMetric]:
+        """Return the metrics of `-m`, or those that `--signature` describes; load no model."""
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
         if not self.signature:
-            setup.check(
-                self.names,
-                quiet=quiet,
-                more=(*self._own(), *options.changes(None, overlong=self.overlong)),
-            )
-
-    @property
-    def names(self) -> list[str]:
-        """The metrics as named on the command line."""
-        return list(self.metric or [api.DEFAULT_METRIC])
-
-    def specs(self, setup: option_groups.SetupOptions) -> list[tuple[str, Spec]]:
-        """Return name and settings of every metric, in order, before a model is loaded."""
-        if self.signature:
-            return [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
-        changes, several = self.changes(setup), len(self.names) > 1
+            texts, more = self.metric or [api.DEFAULT_METRIC], self.changes()
+            return setup.choose(texts, quiet=quiet, overlong=self.overlong, more=more)
+        specs = [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
         return [
-            resolve(name, fitting(name, changes) if several else changes, setup.lang)
-            for name in self.names
+            option_groups.ChosenMetric(name, name, spec, label)
+            for (name, spec), label in zip(specs, labels(specs), strict=True)
         ]
-
-    def names_by_label(self, setup: option_groups.SetupOptions) -> dict[str, tuple[str, ...]]:
-        """Return the label of every metric in the results -> its other names: its name, and the
-        text of `-m`.
-        """
-        specs = self.specs(setup)
-        requested_names = [name for name, _ in specs] if self.signature else self.names
-        names = zip(labels(specs), specs, requested_names, strict=True)
-        return {label: (name, text.strip()) for label, (name, _), text in names}
 
     def load(
-        self, setup: option_groups.SetupOptions, cache: str | None
+        self,
+        metrics: Sequence[option_groups.ChosenMetric],
+        setup: option_groups.SetupOptions,
+        cache: str | None,
     ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """Return the metrics with their models, and the digests that a replay must match; `cache`
-        keeps vectors.
-        """
+        """Return the metrics with their models, and the digests that a replay must match."""
         if not self.signature:
-            return [setup.bind(name, spec, cache) for name, spec in self.specs(setup)], None
-        again = partial(
-            api.replay, model=setup.model_name, device=setup.device, online=setup.online
-        )
-        replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
-        return [metric for metric, _ in replayed], None if self.refit else [
-            digests for _, digests in replayed
-        ]
+            return setup.load(metrics, cache), None
+        settings = (*self.changes(), *setup.changes(self.overlong))
+        model: dict[str, Any] = {
+            "model": setup.model_name,
+            "device": setup.device,
+            "online": setup.online,
+        }
+        replayed = [api.replay(line, settings=settings, **model) for line in self.signature]
+        digests = None if self.refit else [digests for _, digests in replayed]
+        return [metric for metric, _ in replayed], digests
 
 
 @dataclass(frozen=True)
@@ -150,11 +129,10 @@ class StatisticsOptions:
     stats: options.Stats = None
     idf_corpus: Annotated[
         str | None,
-        typer.Option(
-            "--idf-corpus",
-            metavar="FILE",
+        option(
+            "--idf-corpus FILE",
+            options.STATISTICS,
             help="Fit idf on the lines of this file instead of the texts that are scored.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = None
 
@@ -172,48 +150,45 @@ class ScoreOutputOptions:
 
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
-    segments: Annotated[
-        bool, typer.Option("--segments", help="Show the score of every segment too.")
-    ] = False
+    segments: Annotated[bool, option("--segments", help="Show the score of every segment too.")] = (
+        False
+    )
     with_texts: Annotated[
         bool,
-        typer.Option(
+        option(
             "--with-texts",
+            options.OUTPUT,
             help="Show hypothesis, references and source beside the score of every segment.",
-            rich_help_panel=options.OUTPUT,
         ),
     ] = False
     interval: Annotated[
-        bool,
-        typer.Option("--ci", help="Show a 95 % bootstrap interval of every score, over segments."),
+        bool, option("--ci", help="Show a 95 % bootstrap interval of every score, over segments.")
     ] = False
     seed: options.Seed = 12345
     fail_under: Annotated[
         list[str] | None,
-        typer.Option(
-            "--fail-under",
-            metavar="X|NAME=X,…",
+        option(
+            "--fail-under X|NAME=X,…",
             help="Exit with 4 and name the worst segments where a score is worse than X: below it, "
-            "or above it for a "
-            "distance. NAME=X is for one metric.",
+            "or above it for a distance. NAME=X is for one metric.",
         ),
     ] = None
     signature_form: options.SignatureForm = "short"
     fresh: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fresh",
-            help="With -o: begin anew instead of going on where a run was interrupted.",
-            rich_help_panel=options.KEEPING,
+            options.KEEPING,
+            help="With -o: start again instead of resuming an interrupted run.",
         ),
     ] = False
     dry_run: Annotated[
         bool,
-        typer.Option(
+        option(
             "--dry-run",
+            options.KEEPING,
             help="Say what would be read, fitted and encoded, and about how long it takes; score "
             "and write nothing.",
-            rich_help_panel=options.KEEPING,
         ),
     ] = False
 
@@ -225,7 +200,7 @@ class ScoreOutputOptions:
             check_parquet(self.output)
         if self.fresh and self.output is None:
             raise UsageError(
-                "--fresh is about an interrupted run that writes a file: give it with -o FILE"
+                "--fresh restarts an interrupted run that writes a file: give it with -o FILE"
             )
 
     @property
@@ -240,14 +215,12 @@ class ScoreOutputOptions:
         def texts(system: str) -> Iterator[Segment]:
             return (row for row in rows if row.system == system)
 
-        system_texts = texts if self.with_texts else None
-        with_segments = self.segments or self.with_texts
         return View(
             version("monge"),
-            with_segments,
-            system_texts,
+            self.segments or self.with_texts,
+            texts if self.with_texts else None,
             options.signed(self.signature_form),
-            today(),
+            today() if self.output_format == "html" else "",
         )
 
 
@@ -260,10 +233,9 @@ class ScoreInputOptions(option_groups.TextFileOptions):
         typer.Argument(
             metavar="[TABLE]",
             help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in "
-            "each of its columns "
-            "hypothesis, reference and source, and optional columns system and id. - is standard "
-            "input. With --engine "
-            "ray it may be a directory of parts, or several tables that follow each other.",
+            "each of its columns hypothesis, reference and source, and optional columns system and "
+            "id. - is standard input. With --engine ray it may be a directory of parts, or several "
+            "tables that follow each other.",
         ),
     ] = None
     table_format: TableFormat = None
@@ -275,8 +247,7 @@ class ScoreInputOptions(option_groups.TextFileOptions):
             first, second, *_ = self.tables
             raise UsageError(
                 f"{second} is a second table, and only --engine ray takes several; texts and "
-                f"references are given by "
-                f"options: -t {first} -r {second}"
+                f"references are given by options: -t {first} -r {second}"
             )
         table = self.tables[0] if self.tables else None
         return InputOptions(
@@ -299,73 +270,72 @@ def score(
     if scale.on_ray:
         from monge.cli.scale import score_on_ray
 
-        choice.check(setup, quiet=keep.quiet)
         return score_on_ray(texts, choice, setup, statistics, output_options, keep, scale)
     output_options.check()
-    choice.check(setup, quiet=keep.quiet)
-    local_input = texts.local_input()
-    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
+    chosen, files = choice.choose(setup, quiet=keep.quiet), texts.local_input()
+    limits = output_options.fail_under
+    thresholds = gate.parse_limits(limits, chosen) if limits else {}
     with stage("read", verbose=keep.verbose):
-        rows = read_input(local_input, purpose="score", quiet=keep.quiet)
+        rows = read_input(files, purpose="score", quiet=keep.quiet)
     if output_options.dry_run:
         from monge.cli.dryrun import write_forecast
 
         model = api.suited(setup.model_name, setup.lang)
-        return write_forecast(
-            rows,
-            choice.specs(setup),
-            model,
-            texts=local_input,
-            statistics=statistics,
-            output_options=output_options,
-            keep=keep,
-        )
+        return write_forecast(rows, chosen, model, files, statistics, output_options, keep)
     with stage("loaded the model", verbose=keep.verbose):
-        loaded, expected = choice.load(setup, keep.folder)
+        metrics, expected = choice.load(chosen, setup, keep.folder)
+    corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
-        with stage("fitted, encoded and scored", verbose=keep.verbose):
-            how = "count" if scale.tolerant else "fail"
-            results = _score_input(
-                rows, loaded, expected, statistics.corpora(), output_options, keep, store, how
-            )
-            scored = _without_failed(rows, results)
-        if output_options.interval:
-            results = api.with_intervals(results, seed=output_options.seed)
-        with stage("written", verbose=keep.verbose):
-            _emit(results, scored, loaded, output_options)
+        run = _PreparedRun(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
+        results, scored_rows = _score_and_write(run, output_options, keep)
     if not keep.quiet:
         _tell_notes(results, verbose=keep.verbose)
-        _tell_tuning(loaded, setup.model_name, translated=texts.source is not None)
-    return gate.judge(results, least, scored)
+        _tell_tuning(metrics, setup.model_name, translated=texts.source is not None)
+    return gate.judge(results, thresholds, scored_rows) if thresholds else 0
 
 
-def _score_input(
-    rows: Rows,
-    loaded: Sequence[api.Metric],
-    expected: list[dict[str, str]] | None,
-    corpora: api.Corpora,
-    output_options: ScoreOutputOptions,
-    keep: option_groups.CacheOptions,
-    store: Store | None,
-    on_error: str,
-) -> list[Result]:
-    """Score the rows with a progress bar; if interrupted, tell how to resume."""
-    with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
+@dataclass(frozen=True)
+class _PreparedRun:
+    """What is scored: rows, metrics with their labels, statistics, and digests of a replay."""
+
+    rows: Rows
+    metrics: Sequence[api.Metric]
+    labels: Sequence[str]
+    corpora: api.Corpora
+    expected: list[dict[str, str]] | None
+    store: Store | None
+    tolerant: bool
+
+
+def _score_and_write(
+    run: _PreparedRun, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
+) -> tuple[list[Result], Iterable[Segment]]:
+    """Score the rows with a progress bar, write the results; return them and the scored rows."""
+    with (
+        stage("fitted, encoded and scored", verbose=keep.verbose),
+        progress(quiet=keep.quiet) as (grow, advance),
+    ):
         if grow is not None:
-            grow(len(rows))
-        stream = (
-            _stream(loaded, texts=output_options.with_texts) if output_options.streamed else None
+            grow(len(run.rows))
+        stream = None
+        if output_options.streamed:
+            stream = _stream(run.labels, texts=output_options.with_texts)
+        results = api.score_segments(
+            run.metrics,
+            run.rows,
+            corpora=run.corpora,
+            expect=run.expected,
+            cache=run.store,
+            watch=api.Watch(advance, stream),
+            on_error="count" if run.tolerant else "fail",
+            names=run.labels,
         )
-        watch = api.Watch(advance, stream)
-        return api.score_segments(
-            loaded,
-            rows,
-            corpora=corpora,
-            expect=expected,
-            cache=store,
-            watch=watch,
-            on_error=on_error,
-        )
+    rows = _without_failed(run.rows, results) if run.tolerant else run.rows
+    if output_options.interval:
+        results = api.with_intervals(results, seed=output_options.seed)
+    with stage("written", verbose=keep.verbose):
+        _emit(results, rows, run.metrics, output_options)
+    return results, rows
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
@@ -379,14 +349,10 @@ def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
 
 
 def _stream(
-    metrics: Sequence[api.Metric], *, texts: bool
+    labels: Sequence[str], *, texts: bool
 ) -> Callable[[int, Sequence[Segment], Scores], None]:
-    """Return a function that writes the segments of a window as soon as a metric has scored
-    them.
-    """
+    """Return a function that writes the segments of a window once a metric has scored them."""
     from monge.render.result_records import segment_line, text_fields
-
-    names = labels((metric.name, metric.asked) for metric in metrics)
 
     def scored(k: int, rows: Sequence[Segment], scores: Scores) -> None:
         parts = {name: values.tolist() for name, values in scores.parts.items()}
@@ -399,7 +365,7 @@ def _stream(
                 "flags": list(scores.flags[i]),
                 **(text_fields(row) if texts else {}),
             }
-            sys.stdout.write(segment_line({"metric": names[k], "system": row.system}, line) + "\n")
+            sys.stdout.write(segment_line({"metric": labels[k], "system": row.system}, line) + "\n")
         sys.stdout.flush()
 
     return scored
@@ -430,9 +396,7 @@ def _emit(
 
 
 def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], view: View) -> None:
-    """Write the result lines at the end, and the segments of blends, which wait for their last
-    member.
-    """
+    """Write the results, and the segments of blends, which are final only at the end."""
     from monge.render.result_records import result_line, results_jsonl
 
     for k, result in enumerate(results):
@@ -448,7 +412,7 @@ def _tell_tuning(metrics: Sequence[api.Metric], model: str, *, translated: bool)
             off = f"{metric.human_error:.2f}"
             tell(
                 f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements "
-                f"held out in tuning"
+                "held out in tuning"
             )
     by_vectors = any(isinstance(metric.asked, MetricSpec) for metric in metrics)
     if translated and by_vectors and model == "auto" and sys.stderr.isatty():
@@ -465,7 +429,7 @@ def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
     for system, count in cut.items():
         tell(
             f"{system or 'texts'}: {count} text(s) longer than the model reads were cut "
-            f"(--on-overlong window|error)"
+            "(--on-overlong window|error)"
         )
     work = next((result.work for result in results if result.work), None)
     if work and (verbose or sys.stderr.isatty()):

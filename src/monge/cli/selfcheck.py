@@ -9,9 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from monge import api
+from monge.cli.options import option
 from monge.errors import MissingExtra, ModelError
 from monge.metrics.blend import BLENDS
 from monge.metrics.lexical import LEXICAL
@@ -25,17 +24,14 @@ Golden = Mapping[str, Mapping[str, float]]
 
 def selfcheck(
     update: Annotated[
-        str | None,
-        typer.Option("--update", hidden=True, help="Write the golden numbers to a file."),
+        str | None, option("--update", help="Write the golden numbers to a file.", hidden=True)
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", hidden=True, help="Check or write this metric alone."),
+        option("--only NAME", help="Check or write this metric alone.", hidden=True),
     ] = None,
 ) -> int:
-    """Check that this installation gives the scores it should: every metric on the bundled
-    example.
-    """
+    """Compare the scores of the bundled example with the golden numbers."""
     names = list(dict.fromkeys(resolve(name)[0] for name in only or list_names()))
     scores, skipped = golden_scores(names)
     if update is not None:

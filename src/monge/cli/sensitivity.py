@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
 from monge.cli.printing import tell_written
 
 
@@ -29,22 +28,17 @@ class FactorOptions:
 
     factor: Annotated[
         list[str] | None,
-        typer.Option(
-            "--factor",
-            metavar="NAME,…|NAME=V,V,…",
+        option(
+            "--factor NAME,…|NAME=V,V,…",
             help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as "
-            "one, such as "
-            "subwords+punctuation; or any setting with its values, such as layers=4,5,6, "
-            "stopwords=none,en,FILE "
-            "({lang} "
-            "in the name stands for the language of the texts) or "
-            "idf=off,references,random:4x2000,FILE. All five by "
-            "default; repeatable.",
+            "one, such as subwords+punctuation; or any setting with its values, such as "
+            "layers=4,5,6, stopwords=none,en,FILE ({lang} in the name stands for the language of "
+            "the texts) or idf=off,references,random:4x2000,FILE. All five by default; repeatable.",
         ),
     ] = None
     cross: Annotated[
         bool,
-        typer.Option(
+        option(
             "--cross",
             help="Also try all combinations of the factors, and tell which share of the variance "
             "each of them has.",
@@ -52,11 +46,10 @@ class FactorOptions:
     ] = False
     ddof: Annotated[
         int,
-        typer.Option(
-            "--ddof",
-            metavar="0|1",
+        option(
+            "--ddof 0|1",
+            options.STATISTICS,
             help="Whether the spread is that of a population (0) or estimated from a sample (1).",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 0
 
@@ -68,11 +61,10 @@ class SensitivityResamplingOptions(studies.ResamplingOptions):
     confidence: options.Confidence = 0.95
     seed: Annotated[
         int,
-        typer.Option(
-            "--seed",
-            metavar="N",
+        option(
+            "--seed N",
+            options.STATISTICS,
             help="The seed of the bootstrap, the sample and the random corpora.",
-            rich_help_panel=options.STATISTICS,
         ),
     ] = 12345
 
@@ -89,16 +81,14 @@ def sensitivity(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Measure how much preprocessing changes the agreement of metrics with human judgements, and
-    whether the best setting is more than noise.
-    """
+    """Measure how much preprocessing moves the agreement of metrics with people."""
     output.check()
     figures.check()
     from monge import evaluation
 
     task = studies.task_of(judgements)
     names = metric or ["moverscore", "bertscore"]
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         sensitivity_study = evaluation.sensitivity(
             task,
@@ -108,16 +98,11 @@ def sensitivity(
             resampling=resamples.resampling(),
             run=run,
         )
-    output.write(
-        sensitivity_study,
-        "sensitivity",
-        f"{studies.dataset_title(judgements)}: sensitivity of "
-        f"{', '.join(sensitivity_study.metrics)} to preprocessing",
-    )
+    dataset, measured = studies.dataset_title(judgements), ", ".join(sensitivity_study.metrics)
+    title = f"{dataset}: sensitivity of {measured} to preprocessing"
+    output.write(sensitivity_study, "sensitivity", title)
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 
-        tell_written(
-            sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format),
-            quiet=output.quiet,
-        )
+        paths = sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format)
+        tell_written(paths, quiet=output.quiet)

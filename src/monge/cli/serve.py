@@ -8,10 +8,9 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from monge import api
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.errors import MissingExtra, Unreadable, UsageError
 from monge.metrics.presets import resolve
 
@@ -24,24 +23,17 @@ class AddressOptions:
 
     host: Annotated[
         str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Listen at this address; any but loopback needs --token-file.",
+        option(
+            "--host ADDRESS", help="Listen at this address; any but loopback needs --token-file."
         ),
     ] = "127.0.0.1"
     port: Annotated[
-        int,
-        typer.Option(
-            "--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one."
-        ),
+        int, option("--port N", help="Listen at this port; 0 takes a free one.", min=0, max=65535)
     ] = 8000
     token_file: Annotated[
         str | None,
-        typer.Option(
-            "--token-file",
-            metavar="FILE",
-            help="A file with one line that clients must show as bearer token.",
+        option(
+            "--token-file FILE", help="A file with one line that clients must show as bearer token."
         ),
     ] = None
 
@@ -51,8 +43,7 @@ class AddressOptions:
             if not self._loopback():
                 raise UsageError(
                     f"--host {self.host} can be reached from elsewhere: give --token-file FILE, "
-                    f"whose line clients "
-                    "must show as bearer token"
+                    "whose line clients must show as bearer token"
                 )
             return None
         try:
@@ -66,7 +57,7 @@ class AddressOptions:
         ):
             raise UsageError(
                 f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII "
-                f"characters without spaces"
+                "characters without spaces"
             )
         return text
 
@@ -85,23 +76,49 @@ class ServedModelOptions:
 
     model: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model",
-            metavar="NAME|DIR",
+        option(
+            "--model NAME|DIR",
+            options.MODEL,
             help="A model that requests may use; repeatable, the first is the usual one.",
-            rich_help_panel=options.MODEL,
         ),
     ] = None
     precision: Annotated[
         str,
-        typer.Option(
-            "--precision",
-            metavar="fp32|bf16|int8",
+        option(
+            "--precision fp32|bf16|int8",
+            options.MODEL,
             help="The numbers that every model computes with.",
-            rich_help_panel=options.MODEL,
         ),
     ] = "fp32"
     device: options.Device = "auto"
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """Options for limits, kept state, and how requests are scored."""
+
+    limit: Annotated[
+        list[str] | None,
+        option(
+            "--limit NAME=VALUE",
+            help="Change a limit of requests and jobs; GET /version lists them.",
+        ),
+    ] = None
+    state: Annotated[
+        str | None,
+        option(
+            "--state DIR",
+            options.KEEPING,
+            help="Keep jobs and statistics in this directory over restarts.",
+        ),
+    ] = None
+    share: Annotated[
+        bool,
+        option(
+            "--share/--no-share",
+            help="Score requests that wait at the same time in one encoding pass.",
+        ),
+    ] = True
 
 
 @option_groups.flatten_options
@@ -110,30 +127,7 @@ def serve(
     address: AddressOptions,
     metric: options.Metrics = None,
     models: ServedModelOptions,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--limit",
-            metavar="NAME=VALUE",
-            help="Change a limit of requests and jobs; GET /version lists them.",
-        ),
-    ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option(
-            "--state",
-            metavar="DIR",
-            help="Keep jobs and statistics in this directory over restarts.",
-            rich_help_panel=options.KEEPING,
-        ),
-    ] = None,
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share/--no-share",
-            help="Score requests that wait at the same time in one encoding pass.",
-        ),
-    ] = True,
+    service: ServiceOptions,
     quiet: options.Quiet = False,
 ) -> int:
     """Serve scores over HTTP, with a page that shows why a text got its score."""
@@ -153,12 +147,12 @@ def serve(
         models=tuple(models.model or ("auto",)),
         precision=models.precision,
         device=models.device,
-        limits=Limits().with_changes(limit or ()),
-        state=Path(state) if state is not None else None,
+        limits=Limits().with_changes(service.limit or ()),
+        state=Path(service.state) if service.state is not None else None,
         token=address.token(),
         hosts=()
         if address.token_file
         else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
-        share=share,
+        share=service.share,
     )
     return run(config, address.host, address.port, sys.stderr, quiet=quiet)

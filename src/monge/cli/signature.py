@@ -1,6 +1,4 @@
-"""`monge signature parse|diff|from-bert-score`: what a signature says, where two differ;
-bert-score's hashes.
-"""
+"""`monge signature parse|diff|from-bert-score`: contents and differences of signatures."""
 
 from __future__ import annotations
 
@@ -10,27 +8,22 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup
 from monge.cli.printing import write_listing
 from monge.metrics.signature import difference, full, shortened
 from monge.metrics.signature import parse as parse_signature
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
-app = typer.Typer(
-    cls=VerbGroup,
-    no_args_is_help=True,
-    help="Show what a signature says, or in what two of them differ.",
-    **options.PLAIN,
-)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, **options.PLAIN)
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
 Line = Annotated[
     str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")
 ]
 
 
-@app.command(cls=Verb, epilog=examples("signature parse"))
+@app.command(cls=Verb)
 def parse(signature: Line, output_format: Format = "text", output: options.Output = None) -> None:
-    """Check a signature and print it, a setting a line, with its other form."""
+    """Check a signature and print it, one setting per line, with its other form."""
     parsed, long, short = parse_signature(signature), full(signature), shortened(signature)
     fields = dict(long.fields)
     data = {
@@ -46,7 +39,7 @@ def parse(signature: Line, output_format: Format = "text", output: options.Outpu
     )
 
 
-@app.command(cls=Verb, epilog=examples("signature diff"))
+@app.command(cls=Verb)
 def diff(
     one: Line,
     other: Annotated[str, typer.Argument(metavar="SIGNATURE", help="Another, long or short.")],
@@ -68,7 +61,7 @@ def diff(
     )
 
 
-@app.command("from-bert-score", cls=Verb, epilog=examples("signature from-bert-score"))
+@app.command("from-bert-score", cls=Verb)
 def from_bert_score(
     line: Annotated[
         str,

@@ -11,15 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import option_groups, options
-from monge.cli.printing import (
-    StudyProgress,
-    check_output,
-    coloured,
-    emit,
-    terminal_width,
-    today,
-    watching,
-)
+from monge.cli.options import option
+from monge.cli.printing import StudyProgress, check_output, today, watching, write_study
 from monge.datasets.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -35,38 +28,29 @@ Dataset = Annotated[
     str,
     typer.Argument(
         help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), "
-        "or `table` for a "
-        "table of "
-        "your own with a column of human scores."
+        "or `table` for a table of your own with a column of human scores."
     ),
 ]
 Figure = Annotated[
     str | None,
-    typer.Option(
-        "--figure",
-        metavar="FILE.svg|.png",
-        help="Draw the curves into this file.",
-        rich_help_panel=options.OUTPUT,
-    ),
+    option("--figure FILE.svg|.png", options.OUTPUT, help="Draw the curves into this file."),
 ]
 Models = Annotated[
     list[str] | None,
-    typer.Option(
-        "--model",
-        metavar="NAME|DIR",
+    option(
+        "--model NAME|DIR",
+        options.MODEL,
         help="A model that gives the vectors: a directory, a file of word vectors, or a name; "
         "repeatable.",
-        rich_help_panel=options.MODEL,
     ),
 ]
 Switches = Annotated[
     list[str] | None,
-    typer.Option(
-        "--switch",
-        metavar="NAME=VALUE",
+    option(
+        "--switch NAME=VALUE",
+        options.INPUT,
         help="How a data set is read, where it can be read in several ways; given twice, it is "
         "read both ways.",
-        rich_help_panel=options.INPUT,
     ),
 ]
 
@@ -107,22 +91,17 @@ class StudyOutputOptions(option_groups.CacheOptions):
         figures: Sequence[str] = (),
         charts: Sequence[str] = (),
     ) -> None:
-        """Write the result of a study; a page has the title and the day, the figures, the tables,
-        the charts.
-        """
-        from monge.render.table import render_study
-
-        colour, signed = coloured(self.output), options.signed(self.signature_form)
-        form, monge, headed = (
+        """Write the result; a page has the title and the day, figures, tables, charts."""
+        write_study(
+            result,
             self.output_format,
-            version("monge"),
-            f"{title}, {today()}" if title else "",
-        )
-        layout: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
-        layout |= {"figures": figures, "charts": charts}
-        emit(
-            render_study(result, form, version=monge, width=terminal_width(self.output), **layout),
             self.output,
+            version=version("monge"),
+            key=key,
+            signed=options.signed(self.signature_form),
+            title=f"{title}, {today()}" if title else "",
+            figures=figures,
+            charts=charts,
         )
 
 
@@ -147,12 +126,7 @@ class SignificanceOptions(ResamplingOptions):
     confidence: options.Confidence = 0.95
     alpha: Annotated[
         float,
-        typer.Option(
-            "--alpha",
-            metavar="X",
-            help="The level at which a difference counts as one.",
-            rich_help_panel=options.STATISTICS,
-        ),
+        option("--alpha X", options.STATISTICS, help="The significance level of the tests."),
     ] = 0.05
 
 
@@ -180,9 +154,7 @@ def task_of(judgements: Any, **more: Any) -> Task:
 
 
 def check_figure(path: str | None) -> Path | None:
-    """Return the file of `--figure`; raise where it could not be drawn, before anything is
-    scored.
-    """
+    """Return the file of `--figure`; raise where it could not be drawn."""
     if path is None:
         return None
     from monge.report import check_figures
@@ -194,9 +166,7 @@ def check_figure(path: str | None) -> Path | None:
 
 
 def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Parse `--switch name=value` (true, false, a number, or a word) into a reading per combination
-    of values.
-    """
+    """Parse `--switch name=value` texts into one reading per combination of values."""
     values_by_name: dict[str, list[Any]] = {}
     for text in texts or ():
         name, equals, value = text.partition("=")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +10,14 @@ import typer
 
 from monge import api
 from monge.cli import option_groups, options
-from monge.cli.printing import bar_wanted, progress, tell
-from monge.metrics.presets import fitting, resolve
+from monge.cli.options import option
+from monge.cli.printing import progress, tell
 
 
-@option_groups.flatten_options
-def submit(
-    *,
+@dataclass(frozen=True)
+class SubmissionOptions:
+    """Options for the test set, what is scored of it, and where the files go."""
+
     data: Annotated[
         str,
         typer.Argument(
@@ -23,62 +25,46 @@ def submit(
             help="A test set in the layout of mt-metrics-eval: sources, references, "
             "system-outputs.",
         ),
-    ],
-    folder: Annotated[
-        str, typer.Option("--output", "-o", metavar="DIR", help="Where the score files go.")
-    ],
-    metric: options.Metrics = None,
+    ]
+    folder: Annotated[str, option("--output -o DIR", help="Where the score files go.")]
+    metric: options.Metrics = None
     pairs: Annotated[
-        str | None,
-        typer.Option(
-            "--pairs", metavar="NAME,…", help="Only these language pairs; all by default."
-        ),
-    ] = None,
+        str | None, option("--pairs NAME,…", help="Only these language pairs; all by default.")
+    ] = None
     test_set: Annotated[
-        str,
-        typer.Option(
-            "--test-set", metavar="NAME", help="Which test set, where DIR holds several: wmt23."
-        ),
-    ] = "",
+        str, option("--test-set NAME", help="Which test set, where DIR holds several: wmt23.")
+    ] = ""
     reference: Annotated[
         str,
-        typer.Option(
-            "--reference",
-            metavar="NAME|all",
-            help="One reference, or all at once; by default each by itself.",
+        option(
+            "--reference NAME|all", help="One reference, or all at once; by default each by itself."
         ),
-    ] = "",
+    ] = ""
+
+
+@option_groups.flatten_options
+def submit(
+    *,
+    requested: SubmissionOptions,
     setup: option_groups.SetupOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """Score every system of a WMT test set and write the files that the metrics task takes."""
-    names = metric or [api.DEFAULT_METRIC]
-    setup.check(names, quiet=quiet)
-    from monge.compat.mt_metrics_eval import submit as scored
+    from monge.compat import mt_metrics_eval
 
-    changes, several = setup.changes(), len(names) > 1
-    specs = [
-        resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names
-    ]
-    loaded = [setup.bind(*name_and_spec) for name_and_spec in specs]
-    pair_names = (
-        [pair.strip() for pair in pairs.split(",") if pair.strip()] if pairs is not None else None
-    )
-    with progress(show=bar_wanted(quiet=quiet)) as (grow, advance):
-        watch = api.Watch(advance)
-        submission = scored(
-            loaded,
-            data,
-            pairs=pair_names,
-            test_set=test_set,
-            reference=reference,
-            watch=watch,
+    chosen = setup.choose(requested.metric or [api.DEFAULT_METRIC], quiet=quiet)
+    with progress(quiet=quiet) as (grow, advance):
+        submission = mt_metrics_eval.submit(
+            setup.load(chosen),
+            requested.data,
+            pairs=options.split_names(requested.pairs),
+            test_set=requested.test_set,
+            reference=requested.reference,
+            watch=api.Watch(advance),
             grow=grow,
         )
-    written = submission.write(Path(folder))
+    written = submission.write(Path(requested.folder))
     if not quiet:
-        for name in sorted(
-            {system_scores.metric for system_scores in submission.scored if system_scores.turned}
-        ):
+        for name in sorted({scores.metric for scores in submission.scored if scores.turned}):
             tell(f"{name}: lower is better, so its scores are written with their sign turned")
-        tell(f"{len(written)} files below {folder}")
+        tell(f"{len(written)} files below {requested.folder}")

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.options import option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from monge.evaluation.sweep import Sweep
+
+Vary = Annotated[
+    list[str],
+    option(
+        "--vary AXIS.FIELD=V,V,…",
+        help="A setting and the values it takes, such as layers=1..12 or "
+        "transport.temperature=0.02,0.1; given several times, all combinations are tried.",
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,25 +34,16 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
         str,
         typer.Argument(
             help="The published data set on which a value is chosen, such as wmt16 (`monge data` "
-            "lists them), "
-            "several joined by +, or `table`."
+            "lists them), several joined by +, or `table`."
         ),
     ]
     test: Annotated[
         str | None,
-        typer.Option(
-            "--test",
-            metavar="DATASET",
-            help="Another data set, on which the chosen value is tried.",
-        ),
+        option("--test DATASET", help="Another data set, on which the chosen value is tried."),
     ] = None
     test_data: Annotated[
         str | None,
-        typer.Option(
-            "--test-data",
-            metavar="DIR",
-            help="The directory of that data set, if it is not --data.",
-        ),
+        option("--test-data DIR", help="The directory of that data set, if it is not --data."),
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
@@ -47,16 +54,7 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
 def sweep(
     *,
     judgements: SweepJudgementOptions,
-    vary: Annotated[
-        list[str],
-        typer.Option(
-            "--vary",
-            metavar="AXIS.FIELD=V,V,…",
-            help="A setting and the values it takes, such as layers=1..12 or "
-            "transport.temperature=0.02,0.1; given "
-            "several times, all combinations are tried.",
-        ),
-    ],
+    vary: Vary,
     metric: options.Metrics = None,
     setup: option_groups.SetupOptions,
     resamples: studies.ResamplingOptions,
@@ -64,26 +62,17 @@ def sweep(
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
-    """Try many values of a setting against human judgements, choose the best, and check it on other
-    data.
-    """
+    """Try values of settings on one data set, and the best of them on another."""
     output.check()
     figure_path = studies.check_figure(figure)
     from monge import evaluation
-    from monge.render.cells import listed
 
-    task, options_given = studies.task_of(judgements), judgements
-    test = None
-    if options_given.test is not None:
-        test = replace(
-            task,
-            dataset=options_given.test,
-            data=options_given.test_data
-            if options_given.test_data is not None
-            else options_given.data,
-        )
+    task, test = studies.task_of(judgements), None
+    if judgements.test is not None:
+        test_data = judgements.data if judgements.test_data is None else judgements.test_data
+        test = replace(task, dataset=judgements.test, data=test_data)
     names = metric or ["twmd"]
-    setup.check(names, quiet=output.quiet)
+    setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         sweep_study = evaluation.sweep(
             task,
@@ -94,15 +83,26 @@ def sweep(
             resampling=resamples.resampling(),
             run=run,
         )
+    _write_sweep(sweep_study, names, output, figure_path)
+
+
+def _write_sweep(
+    sweep_study: Sweep,
+    names: Sequence[str],
+    output: studies.StudyOutputOptions,
+    figure_path: Path | None,
+) -> None:
+    """Write the result, with curves on a page, and the figure if there is to be one."""
+    from monge.render.cells import listed
+
     curves = []
     if output.is_page:
         from monge.report.curves import sweep_curves
 
         curves = sweep_curves(sweep_study)
     targets = listed([variation.target for variation in sweep_study.variations])
-    output.write(
-        sweep_study, "sweep", f"{sweep_study.development}: {listed(names)} over {targets}", curves
-    )
+    title = f"{sweep_study.development}: {listed(names)} over {targets}"
+    output.write(sweep_study, "sweep", title, curves)
     if figure_path is not None:
         from monge.report import sweep_figure
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monge.cli import option_groups, options
+from monge.cli.options import option
 from monge.cli.printing import terminal_width
 from monge.errors import UsageError
 from monge.render.cells import fold
@@ -27,77 +28,59 @@ class LearningOptions:
 
     train: Annotated[
         list[str],
-        typer.Option(
-            "--train",
-            metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
+        option(
+            "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
-            "'similarity:stsb(split=train)', "
-            "nli:FILE, paraphrase:FILE, distil:DATASET. Objectives: score, correlation, rank, "
-            "similarity, paraphrase, "
-            "nli, distil; in brackets pairs, human, text, sample, batch, or a switch of the data "
-            "set; with distil "
+            "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, distil:DATASET. "
+            "Objectives: score, correlation, rank, similarity, paraphrase, nli, distil; in "
+            "brackets pairs, human, text, sample, batch, or a switch of the data set; with distil "
             "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
-            "(so many nearest texts "
-            "are paired with each).",
+            "(so many nearest texts are paired with each).",
         ),
     ]
     dev: Annotated[
         str,
-        typer.Option(
-            "--dev",
-            metavar="DATASET|FRACTION",
-            help="Judgements to choose by: a data set, or a part held out.",
+        option(
+            "--dev DATASET|FRACTION",
+            help="Validation data: a data set, or the fraction of rows to hold out.",
         ),
     ] = "0.1"
     human: Annotated[
         str | None,
-        typer.Option(
-            "--human", metavar="COLUMN", help="The column of human scores, where there are several."
-        ),
+        option("--human COLUMN", help="The column of human scores, where there are several."),
     ] = None
     grades: Annotated[
         str | None,
-        typer.Option(
-            "--grades",
-            metavar="germeval|GRADE=COSINE,…",
+        option(
+            "--grades germeval|GRADE=COSINE,…",
             help="With paraphrase: what cosine each grade stands for; germeval is "
             "4=.85,3.5=.70,3=.50 … 1=.05.",
         ),
     ] = None
     method: Annotated[
         str,
-        typer.Option(
-            "--method",
-            metavar="lora|last|all|mix",
+        option(
+            "--method lora|last|all|mix",
             help="What learns: low-rank changes of the weights, the last blocks, all weights, or "
             "how layers are mixed.",
         ),
     ] = "lora"
-    rank: Annotated[
-        int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")
-    ] = 8
+    rank: Annotated[int, option("--rank N", help="With lora: the rank of the changes.")] = 8
     blocks: Annotated[
         int,
-        typer.Option(
-            "--blocks",
-            metavar="N",
-            help="With lora and last: how many of the blocks below the layer that is read learn; "
-            "0 is all with lora, 2 with last. Fewer train faster.",
+        option(
+            "--blocks N",
+            help="With lora and last: how many of the blocks below the layer that is read learn; 0 "
+            "is all with lora, 2 with last. Fewer train faster.",
         ),
     ] = 0
     epochs: Annotated[
-        int,
-        typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements."),
+        int, option("--epochs N", help="How many passes are made over the judgements.")
     ] = 3
-    rate: Annotated[
-        float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")
-    ] = 5e-4
-    batch: Annotated[
-        int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")
-    ] = 32
+    rate: Annotated[float, option("--rate X", help="The learning rate of the optimiser.")] = 5e-4
+    batch: Annotated[int, option("--batch N", help="How many judgements a step learns from.")] = 32
     seed: Annotated[
-        int,
-        typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start."),
+        int, option("--seed N", help="The seed of the split, the order and the start.")
     ] = 12345
 
 
@@ -107,24 +90,20 @@ class TeacherOptions:
 
     teacher: Annotated[
         str | None,
-        typer.Option(
-            "--teacher", metavar="METRIC", help="With distil: the metric whose scores are learned."
-        ),
+        option("--teacher METRIC", help="With distil: the metric whose scores are learned."),
     ] = None
     teacher_model: Annotated[
         str | None,
-        typer.Option(
-            "--teacher-model",
-            metavar="NAME|DIR",
-            help="The model of the teacher, such as a larger tuned one.",
+        option(
+            "--teacher-model NAME|DIR", help="The model of the teacher, such as a larger tuned one."
         ),
     ] = None
     teacher_alike: Annotated[
         float,
-        typer.Option(
-            "--teacher-alike",
-            metavar="X",
-            help="The weight of learning how alike the teacher finds any two sentences.",
+        option(
+            "--teacher-alike X",
+            help="With distil: the weight of also learning the teacher's similarities of "
+            "sentences.",
         ),
     ] = 0.0
 
@@ -135,18 +114,14 @@ class ResumeOptions:
 
     dry_run: Annotated[
         bool,
-        typer.Option(
-            "--dry-run",
-            help="Say what would be done and how long it takes.",
-            rich_help_panel=options.KEEPING,
-        ),
+        option("--dry-run", options.KEEPING, help="Say what would be done and how long it takes."),
     ] = False
     fresh: Annotated[
         bool,
-        typer.Option(
+        option(
             "--fresh",
-            help="Begin anew instead of going on with an unfinished run.",
-            rich_help_panel=options.KEEPING,
+            options.KEEPING,
+            help="Start again instead of resuming an unfinished run.",
         ),
     ] = False
     quiet: options.Quiet = False
@@ -166,16 +141,11 @@ def tune(
     teaching: TeacherOptions,
     setup: option_groups.SetupOptions,
     output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="The directory that the adapter is written to."
-        ),
+        str, option("--output -o DIR", help="The directory that the adapter is written to.")
     ],
     going: ResumeOptions,
 ) -> None:
-    """Tune a model on human judgements through a metric; the result is a small adapter beside the
-    model.
-    """
+    """Tune a model through a metric, and write the adapter."""
     from monge.tuning import estimate
     from monge.tuning import tune as run
 
@@ -190,8 +160,7 @@ def tune(
         before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
             f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} "
-            f"before, "
-            f"{held['agreement']:.4f} after; use it with --model {output}\n"
+            f"before, {held['agreement']:.4f} after; use it with --model {output}\n"
         )
 
 
@@ -217,22 +186,10 @@ def _plan(
     teaching: TeacherOptions,
     setup: option_groups.SetupOptions,
 ) -> Plan:
+    """Return the plan of the options; raise for options that tuning does not support."""
     from monge.tuning import Method, Plan, Schedule, Teacher
 
-    unused = {
-        "--lang": setup.lang,
-        "--online": setup.online,
-        "--device": setup.device not in ("auto", "cpu"),
-    }
-    wrong = next((name for name, is_given in unused.items() if is_given), None)
-    if wrong is not None:
-        raise UsageError(
-            f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out"
-        )
-    if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
-        raise UsageError(
-            "--teacher-model and --teacher-alike say more about --teacher METRIC: give that too"
-        )
+    _check_supported(setup, teaching)
     try:
         dev: str | float = float(learning.dev)
     except ValueError:
@@ -248,7 +205,7 @@ def _plan(
         judgements.data,
         dev=dev,
         model=setup.model_name,
-        settings=options.changes(setup.settings, setup.layers),
+        settings=replace(setup, precision=None).changes(),
         pairs=judgements.groups,
         human=learning.human,
         text=judgements.text,
@@ -257,6 +214,24 @@ def _plan(
         method=Method(learning.method, learning.rank, learning.blocks, setup.precision or "fp32"),
         schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
     )
+
+
+def _check_supported(setup: option_groups.SetupOptions, teaching: TeacherOptions) -> None:
+    """Raise for options that tuning does not support, or that need another option."""
+    unused = {
+        "--lang": setup.lang,
+        "--online": setup.online,
+        "--device": setup.device not in ("auto", "cpu"),
+    }
+    wrong = next((name for name, is_given in unused.items() if is_given), None)
+    if wrong is not None:
+        raise UsageError(
+            f"{wrong} is not supported by tune, which runs a local model on the CPU: leave it out"
+        )
+    if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
+        raise UsageError(
+            "--teacher-model and --teacher-alike are for --teacher METRIC: give that too"
+        )
 
 
 @contextmanager

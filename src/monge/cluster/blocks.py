@@ -18,8 +18,9 @@ from typing import Any, Protocol
 from monge.cluster.run_folder import write_atomically
 from monge.errors import DataError
 from monge.scoring.first_occurrences import FirstTextMarker
-from monge.scoring.windows import SEGMENTS, InputSummary, cut_windows, scan_input, with_side
+from monge.scoring.windows import SEGMENTS, cut_windows, with_side
 from monge.types import Segment
+from monge.types.text import InputSummary, scan_input
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
 ROWS, LARGEST, SHARE = 128, 32, 16

@@ -13,8 +13,8 @@ from monge.errors import ModelError, UsageError
 from monge.metrics.labels import labels
 from monge.metrics.presets import Spec
 from monge.scoring.run import bind_side
-from monge.scoring.windows import InputSummary
 from monge.types import CorpusStats, DocumentCounts
+from monge.types.text import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer, StatsBySystem

@@ -26,8 +26,9 @@ from monge.render.checks import dumps
 from monge.scoring.scorer import vector_members
 from monge.scoring.summary import Summary, merge_summaries
 from monge.scoring.text_checks import check_first_segments, warn_unknown
-from monge.scoring.windows import InputSummary, read_pieces
+from monge.scoring.windows import read_pieces
 from monge.types import Result, Segment
+from monge.types.text import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer

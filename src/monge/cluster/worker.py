@@ -33,8 +33,9 @@ from monge.scoring.first_occurrences import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scorer import vector_members
 from monge.scoring.summary import Summary, resample_sums
-from monge.scoring.windows import InputSummary, distinct, with_side
+from monge.scoring.windows import distinct, with_side
 from monge.types import Result
+from monge.types.text import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding

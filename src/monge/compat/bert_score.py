@@ -70,8 +70,7 @@ def score(
     *,
     online: bool = False,
 ) -> Any:
-    """Return precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with
-    `all_layers`.
+    """Return precision, recall and F1, each a float32 tensor [N], or [layers, N].
 
     `idf` is True (fitted on `refs`), a dictionary of bert-score's `get_idf_dict`, or statistics of
     `monge.fit`. With `return_hash` the result is ((P, R, F), signature). `online` lets a model be
@@ -88,7 +87,11 @@ def score(
 
 
 class BERTScorer:
-    """A scorer that keeps its model loaded, like bert-score's class of this name."""
+    """A scorer that keeps its model loaded, like bert-score's class of this name.
+
+    `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of a
+    text, by default all that the model can.
+    """
 
     def __init__(
         self,
@@ -108,36 +111,17 @@ class BERTScorer:
         online: bool = False,
         max_length: int | None = None,
     ) -> None:
-        """Load the model; with `idf` and `idf_sents` fit the idf weights.
-
-        `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of
-        a text, by default all that the model can.
-        """
-        with raise_as(PeerAssertionError):
-            _check(
-                lang is not None or model_type is not None,
-                "Either lang or model_type should be specified",
-            )
-            _check(
-                lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang"
-            )
-        self.lang, self.idf, self.all_layers, self.num_layers = (
-            lang,
-            bool(idf),
-            all_layers,
-            num_layers,
-        )
-        self.batch_size, self.nthreads, self.use_fast_tokenizer = (
-            batch_size,
-            nthreads,
-            use_fast_tokenizer,
-        )
+        """Load the model; with `idf` and `idf_sents` fit the idf weights."""
+        if lang is None:
+            with raise_as(PeerAssertionError):
+                _check(model_type is not None, "Either lang or model_type should be specified")
+                _check(not rescale_with_baseline, "rescale_with_baseline needs lang")
+        self.lang, self.idf, self.num_layers = lang, bool(idf), num_layers
+        self.all_layers, self.batch_size, self.nthreads = all_layers, batch_size, nthreads
+        self.use_fast_tokenizer = use_fast_tokenizer
         self.rescale_with_baseline, self.baseline_path = rescale_with_baseline, baseline_path
-        self.model_type = (
-            str(model_type)
-            if model_type is not None
-            else MODELS.get(str(lang).lower(), OTHER_MODEL)
-        )
+        usual_model = MODELS.get(str(lang).lower(), OTHER_MODEL)
+        self.model_type = usual_model if model_type is None else str(model_type)
         self._length = {} if max_length is None else {"encoder.max_length": str(max_length)}
         self._device, self._online = "auto" if device is None else str(device), online
         self._idf: CorpusStats | None = None
@@ -164,9 +148,7 @@ class BERTScorer:
         return [self._load(k, **settings) for k in range(depth + 1)] if self.all_layers else [first]
 
     def _read_baselines(self) -> CorpusStats | None:
-        """Read the baselines of the user's file `LAYER,P,R,F`, one row per layer; raise if a
-        baseline is missing.
-        """
+        """Read the user's baselines `LAYER,P,R,F`, one row per layer; raise if one is missing."""
         if not self.rescale_with_baseline:
             return None
         if self.baseline_path is None:
@@ -174,8 +156,7 @@ class BERTScorer:
                 if metric.by_transport("rescale").scaling.baseline(CorpusStats("")) is None:
                     raise StatisticsMismatch(
                         f"Baseline not found for {self.model_type}, layer {_layer(metric)}, on "
-                        f"{self.lang}; fit one "
-                        "with monge fit --baseline, or give baseline_path"
+                        f"{self.lang}; fit one with monge fit --baseline, or give baseline_path"
                     )
             return None
         rows = Rows(self.baseline_path, "csv")
@@ -197,9 +178,7 @@ class BERTScorer:
 
     @property
     def layers(self) -> int:
-        """The number of layers that are scored: 1, or with all_layers all of the model and the
-        embeddings.
-        """
+        """The number of layers that are scored: 1, or with all_layers all and the embeddings."""
         return len(self._metrics)
 
     @property
@@ -214,18 +193,14 @@ class BERTScorer:
             self._idf = self._metrics[0].fit(list(sents))
 
     def take_idf(self, idf: CorpusStats | Mapping[int, float]) -> None:
-        """Use idf weights that were fitted before: monge's statistics, or a dictionary of
-        `get_idf_dict`.
-        """
+        """Use idf weights fitted before: monge's statistics, or those of `get_idf_dict`."""
         with raise_as(PeerValueError):
             self._idf = (
                 idf if isinstance(idf, CorpusStats) else prepare_idf(self._reader, references=idf)
             )
 
     def weigh(self, idf: Idf, refs: Refs) -> None:
-        """Set the weights as `score` does: True fits idf on `refs`, False means equal weights, else
-        use `idf`.
-        """
+        """Set the weights: True fits idf on `refs`, False means equal weights, else use `idf`."""
         if idf is True:
             self.compute_idf(
                 [text for row in refs for text in ([row] if isinstance(row, str) else row)]
@@ -262,9 +237,7 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Any:
-        """Return precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers);
-        see `score`.
-        """
+        """Return precision, recall and F1, each a float32 tensor [N] or [layers, N]."""
         results = self.results(cands, refs, verbose=verbose)
         tensors = _tensors(results, all_layers=self.all_layers)
         return (tensors, str(results[0].signature)) if return_hash else tensors
@@ -288,9 +261,7 @@ class BERTScorer:
         return results
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> None:
-        """Draw the similarity of every piece of a candidate with every piece of a reference; to
-        `fname`, if given.
-        """
+        """Draw the similarity of the pieces of two texts; to `fname`, if given."""
         with raise_as(PeerAssertionError):
             for text in (candidate, reference):
                 _check(isinstance(text, str), f"expected a text (str), got {type(text).__name__}")
@@ -337,9 +308,7 @@ def plot_example(
     *,
     online: bool = False,
 ) -> None:
-    """Draw the similarity of every piece of a candidate with every piece of a reference; to
-    `fname`, if given.
-    """
+    """Draw the similarity of the pieces of two texts; to `fname`, if given."""
     settings = {
         "rescale_with_baseline": rescale_with_baseline,
         "baseline_path": baseline_path,
@@ -402,8 +371,8 @@ def _read_input(cand: str, refs: Sequence[str], *, idf: bool) -> _CommandInput:
     return _CommandInput([cand], [list(refs)])
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run bert-score's command; errors are one line."""
+def _make_parser() -> argparse.ArgumentParser:
+    """Return the parser of bert-score's options."""
     parser = argparse.ArgumentParser(
         "python -m monge.compat.bert_score", description="Calculate BERTScore"
     )
@@ -435,7 +404,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--online", action="store_true", help="fetch the model from the hub where it is not here"
     )
-    args = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run bert-score's command; errors are one line."""
+    args = _make_parser().parse_args(arguments)
     try:
         texts = _read_input(args.cand, args.ref, idf=args.idf)
         parts, signature = score(

@@ -1,6 +1,4 @@
-"""Translate the hash that bert-score prints into settings of monge, and list what the hash leaves
-out.
-"""
+"""Translate the hash that bert-score prints into settings of monge; list what it leaves out."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ _HASH = re.compile(
     r"(?:-(?P<rescaled>custom-rescaled|rescaled))?(?P<fast>_fast-tokenizer)?"
 )
 _UNTOLD = (
-    "the revision and the weights of the model; how long a text may be; the precision, the "
-    "device, torch's version"
+    "the revision and the weights of the model; how long a text may be; the precision, the device, "
+    "torch's version"
 )
 
 
@@ -64,8 +62,7 @@ class FromHash:
         elif self.rescaled:
             missing.append(
                 "the language of the baseline (--lang), and whether it was there: score() of "
-                "bert-score says -rescaled "
-                "though it found no file and rescaled nothing"
+                "bert-score says -rescaled though it found no file and rescaled nothing"
             )
         if self.version == "0.3.12":
             missing.append("its own version: the package 0.3.13 calls itself 0.3.12")

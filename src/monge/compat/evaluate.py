@@ -1,5 +1,4 @@
-"""Two metric modules for the library `evaluate`, which `evaluate.load` reads from a directory of
-this package.
+"""Two metric modules for the library `evaluate`, read from a directory of this package.
 
     evaluate.load(directory())               any metric of monge: evaluate.load(directory(),
                                              "moverscore")
@@ -28,9 +27,7 @@ _TEXT = datasets.Value("string")
 
 
 def directory(name: str = MODULES[0]) -> str:
-    """Return the directory of a module, monge_score or bertscore, for `evaluate.load` and
-    `evaluate.combine`.
-    """
+    """Return the directory of a module, monge_score or bertscore, for `evaluate.load`."""
     if name not in MODULES:
         raise UnknownName("module of evaluate", name, MODULES)
     return str(Path(__file__).parent / "evaluate_modules" / name)
@@ -39,9 +36,7 @@ def directory(name: str = MODULES[0]) -> str:
 def _module_info(
     description: str, usage: str, *, citation: str, urls: Sequence[str]
 ) -> evaluate.MetricInfo:
-    """Return the description of a module; predictions are texts, references texts or lists of
-    texts.
-    """
+    """Return the description of a module: predictions are texts, references texts or lists."""
     with_lists = datasets.Features(
         {"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")}
     )
@@ -60,9 +55,8 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
             "The metric of monge that the configuration names: evaluate.load(directory(), "
             "'moverscore').",
             "compute(predictions=..., references=...) gives score, scores and parts (of every "
-            "pair), signature. "
-            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, "
-            "online, cache.",
+            "pair), signature. Further keywords as of monge.load: model, layers, precision, "
+            "device, lang, settings, online, cache.",
             citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge "
             "show NAME.",
             urls=[_MOVERSCORE],
@@ -98,10 +92,9 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
         return _module_info(
             "BERTScore as bert-score 0.3.13 computes it.",
             "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, "
-            "recall and f1 of "
-            "every pair, and hashcode, which is monge's signature. Further keywords are those of "
-            "evaluate's bertscore, "
-            "and online, which lets a model be fetched.",
+            "recall and f1 of every pair, and hashcode, which is monge's signature. Further "
+            "keywords are those of evaluate's bertscore, and online, which lets a model be "
+            "fetched.",
             citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020.",
             urls=[_BERTSCORE],
         )

@@ -15,9 +15,7 @@ Labels = tuple[Sequence[str], str]
 def draw(
     values: Array, *, rows: Labels, columns: Labels, title: str, file: str = "", top: float = 1.0
 ) -> None:
-    """Draw values [n, m], darkest at `top`, to a file (its suffix is the format), else on the
-    screen, if any.
-    """
+    """Draw values [n, m], darkest at `top`, to a file of any format, or on the screen, if any."""
     try:
         from matplotlib import get_backend, pyplot
     except ImportError:
@@ -34,14 +32,8 @@ def draw(
     figure.colorbar(image, ax=axes, fraction=0.03)
     for i, row in enumerate(values):
         for j, value in enumerate(row):
-            axes.text(
-                j,
-                i,
-                f"{value:.3f}",
-                ha="center",
-                va="center",
-                color="k" if value < top / 2 else "w",
-            )
+            colour = "k" if value < top / 2 else "w"
+            axes.text(j, i, f"{value:.3f}", ha="center", va="center", color=colour)
     figure.tight_layout()
     try:
         if file:

@@ -1,5 +1,4 @@
-"""Metrics of monge for lm-evaluation-harness, through its public hooks, for tasks that generate
-text.
+"""Metrics of monge for lm-evaluation-harness, for tasks that generate text.
 
     from monge.compat.lm_eval import register
     register("twmd")                      # before tasks are loaded: in the module that a task's
@@ -28,9 +27,11 @@ def register(
 ) -> str:
     """Register a metric and its aggregation with the harness, and return their name.
 
-    Args: metric: A name, as `monge.load` takes it. name: The name that tasks use; by default
-        `monge_` and the metric. higher_is_better: By default the direction of the metric. options:
-        model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+    Args:
+        metric: A name, as `monge.load` takes it.
+        name: The name that tasks use; by default `monge_` and the metric.
+        higher_is_better: By default the direction of the metric.
+        options: Those of `monge.load`.
     """
     from lm_eval.api.registry import register_aggregation, register_metric
 
@@ -57,8 +58,6 @@ def register(
 
 
 def keep_pair(references: Sequence[Any], predictions: Sequence[str], **_: object) -> Pair:
-    """Return the references and the prediction of a document, which are scored together at
-    the end.
-    """
+    """Return the references and the prediction of a document, which are scored at the end."""
     rows = [text for row in references for text in ([row] if isinstance(row, str) else row)]
     return tuple(rows), str(predictions[0])

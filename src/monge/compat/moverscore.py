@@ -1,5 +1,4 @@
-"""MoverScore's calls, release 1: `get_idf_dict`, `word_mover_score`, `sentence_score`,
-`corpus_score`, `plot_example`.
+"""MoverScore's calls, release 1: `word_mover_score`, `sentence_score`, `corpus_score` and others.
 
     from moverscore import get_idf_dict, word_mover_score  ->  from monge.compat.moverscore import …
     from moverscore_v2 import …                            ->  from monge.compat.moverscore_v2
@@ -35,9 +34,7 @@ Table = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Release:
-    """A release of MoverScore: its metric; `plain` if it has neither n-grams nor an option for
-    subwords (release 2).
-    """
+    """A release of MoverScore; `plain` if it has no n-grams and no option for subwords."""
 
     metric: str
     plain: bool = False
@@ -45,9 +42,7 @@ class Release:
     def get_idf_dict(
         self, arr: Iterable[str], nthreads: int = 4, *, model: str | None = None
     ) -> IdfTable:
-        """Return the idf of every piece in these texts: a dictionary by piece number, ln(N+1) for
-        other pieces.
-        """
+        """Return the idf of every piece, by piece number; ln(N+1) for pieces not in the texts."""
         with raise_as(PeerValueError):
             fitted = self._load({"weights.corpus": "references"}, None, model).fit(list(arr))
         return IdfTable(fitted.counts["references"])
@@ -107,9 +102,7 @@ class Release:
         *,
         model: str | None = None,
     ) -> float:
-        """Return the mean of `sentence_score` over a corpus; a reference stream has one reference
-        per hypothesis.
-        """
+        """Return the mean of `sentence_score`; a stream has one reference per hypothesis."""
         hypotheses = [sys_stream] if isinstance(sys_stream, str) else list(sys_stream)
         streams = (
             [[ref_streams]]
@@ -148,9 +141,7 @@ class Release:
         model: str | None = None,
         fname: str = "",
     ) -> None:
-        """Draw the mass moved between the pieces of two texts (`is_flow`), or 1 - the cost; to
-        `fname`, if given.
-        """
+        """Draw the mass moved between two texts (`is_flow`), or 1 - cost; to `fname`, if given."""
         settings = {"weights": "uniform", "units.subwords": "all", "units.punctuation": "keep"}
         with raise_as(PeerValueError):
             explanation = self._load(settings, device, model).explain(translation, reference)
@@ -165,9 +156,7 @@ class Release:
         )
 
     def _unit_settings(self, n_gram: int, remove_subwords: bool) -> dict[str, str]:
-        """Return the settings of n-grams and subwords; warn in release 2, whose code ignores
-        both.
-        """
+        """Return the settings of n-grams and subwords; warn in release 2, which ignores both."""
         if not isinstance(n_gram, int) or n_gram < 1:
             raise UsageError(f"n_gram takes a whole number from 1, got {n_gram!r}")
         if not self.plain:
@@ -181,8 +170,8 @@ class Release:
         ):
             if value != computed:
                 message = (
-                    f"MoverScore's release 2 computes {name}={computed} whatever is asked, "
-                    f"{value} here; release 1 has it"
+                    f"MoverScore's release 2 computes {name}={computed} whatever is asked, {value} "
+                    "here; release 1 has it"
                 )
                 warnings.warn(message, Unused, stacklevel=4)
         return {}
@@ -203,9 +192,7 @@ def _is_uniform(table: Table) -> bool:
 
 @contextmanager
 def _stopword_list(words: Iterable[str]) -> Iterator[str]:
-    """Yield the name of a stopword list: `none`, a shipped list, or a temporary file with the
-    words.
-    """
+    """Yield the name of a stopword list: `none`, a shipped list, or a temporary file."""
     lowered = frozenset(word.lower() for word in words)
     list_name = next(
         (name for name in stopwords.names() if stopwords.load(name) == lowered),
@@ -216,9 +203,8 @@ def _stopword_list(words: Iterable[str]) -> Iterator[str]:
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "stop_words"
-        file.write_text(
-            " " + " ".join(sorted(lowered)), "utf-8"
-        )  # a line that begins with # would be a comment
+        # a space in front, because a line that begins with # would be a comment
+        file.write_text(" " + " ".join(sorted(lowered)), "utf-8")
         yield str(file)
 
 

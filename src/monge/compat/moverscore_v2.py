@@ -1,6 +1,4 @@
-"""MoverScore's calls, release 2: the last layer, Euclidean distance, 1/(1+cost); see
-`monge.compat.moverscore`.
-"""
+"""MoverScore's calls, release 2: the last layer, Euclidean distance, 1/(1+cost)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Read and write score files of mt-metrics-eval and the WMT metrics task, and make a whole
-submission.
+"""Read and write score files of mt-metrics-eval and the WMT metrics task.
 
     metric-scores/SRC-TGT/NAME-REF.seg.score   lines of system and score, as mt-metrics-eval reads
                                                them
@@ -56,8 +55,7 @@ class TaskKey(NamedTuple):
 
 
 def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
-    """Read a file of the WMT metrics task, NAME.seg.score or NAME.sys.score; return the scores of
-    each system by key.
+    """Read NAME.seg.score or NAME.sys.score; return the scores of each system by key.
 
     Scores of segments have the domain `all` and are in the order of their numbers, which must be 1,
     2, 3 …; scores of systems have the domain that the file names.
@@ -69,9 +67,8 @@ def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
         if len(fields) not in (_SEGMENT_FIELDS, _SYSTEM_FIELDS) or score is None:
             raise Unreadable(
                 f"{path}:{number}: expected metric, pair, test set, domain, (document,) reference, "
-                f"system, (segment,) "
-                f"score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs between; got "
-                f"{line[:60]!r}"
+                f"system, (segment,) score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs "
+                f"between; got {line[:60]!r}"
             )
         by_segment = len(fields) == _SEGMENT_FIELDS
         reference, system = fields[5:7] if by_segment else fields[4:6]
@@ -153,9 +150,7 @@ class Submission:
                 )
 
     def _system_rows(self, pair_scores: LanguagePairScores) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of systems for all domains and, if there are several, per domain: the mean
-        of segments.
-        """
+        """Yield the mean scores of systems over all domains, and per domain if several."""
         for system, score in pair_scores.systems.items():
             yield (
                 pair_scores.metric,

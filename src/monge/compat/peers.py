@@ -30,8 +30,7 @@ class PeerValueError(MongeError, ValueError):
 
 @contextmanager
 def raise_as(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterator[None]:
-    """Convert errors of monge (of the class `of`) to errors of `kind`, with the same message and
-    exit code.
+    """Convert errors of monge (of the class `of`) to `kind`, with the same message and exit code.
 
     Errors of models always become PeerModelError. Options in messages get their Python names.
     """

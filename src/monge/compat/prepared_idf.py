@@ -17,9 +17,7 @@ accepted.
 
 
 class IdfTable(defaultdict[int, float]):
-    """The idf of every piece, ln((N+1)/(df+1)), as in bert-score and MoverScore, with the counts it
-    is made of.
-    """
+    """The idf of every piece, ln((N+1)/(df+1)), with the counts that it is made of."""
 
     def __init__(self, counts: DocumentCounts) -> None:
         """Compute the idf of the counted pieces; other pieces get ln(N+1)."""
@@ -29,17 +27,15 @@ class IdfTable(defaultdict[int, float]):
 
 
 def document_counts(table: Mapping[int, float]) -> DocumentCounts:
-    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of bert-score or
-    MoverScore.
+    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of a peer.
 
     The number of texts N follows from the default of the dictionary, ln(N+1).
     """
     make = getattr(table, "default_factory", None)
     if make is None:
         raise UsageError(
-            f"idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, "
-            f"which knows the "
-            f"number of its texts; got {type(table).__name__}"
+            "idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, "
+            f"which knows the number of its texts; got {type(table).__name__}"
         )
     n = round(exp(make())) - 1
     df = {int(piece): round((n + 1) / exp(value)) - 1 for piece, value in table.items()}
@@ -47,8 +43,7 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
         if n < 1 or df[int(piece)] < 0 or abs(log((n + 1) / (df[int(piece)] + 1)) - value) > _CLOSE:
             raise UsageError(
                 f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} "
-                f"by the default of "
-                "the dictionary); take idf=True, or idf_sents"
+                "by the default of the dictionary); take idf=True, or idf_sents"
             )
     positive_df = {piece: count for piece, count in sorted(df.items()) if count}
     counts = getattr(table, "counts", None)
@@ -59,7 +54,5 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
 
 
 def prepare_idf(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
-    """Return corpus statistics from idf dictionaries, one per side; `reader` is the key of the text
-    reader.
-    """
+    """Return corpus statistics from one idf dictionary per side; `reader` is the reader's key."""
     return CorpusStats(reader, {side: document_counts(table) for side, table in sides.items()})

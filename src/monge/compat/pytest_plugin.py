@@ -1,5 +1,4 @@
-"""The pytest plugin `monge`: the fixture `assert_quality`, and `--monge-update`, which writes
-baseline files.
+"""The pytest plugin `monge`: the fixture `assert_quality`, and the option `--monge-update`.
 
 Importing it imports nothing of monge: it is loaded in every pytest run of an environment that has
 monge.
@@ -33,9 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(name="assert_quality")
 def _assert_quality(request: pytest.FixtureRequest) -> Callable[..., Result]:
-    """Provide `monge.compat.quality.assert_quality`, which fails with a report if texts are worse
-    than required.
-    """
+    """Provide `assert_quality`, which fails with a report if texts are worse than required."""
     from monge.compat.quality import assert_quality
 
     lines = request.config.stash.setdefault(_CHECKS, [])

@@ -25,6 +25,7 @@ from monge.datasets.output import write_text
 from monge.errors import StatisticsMismatch, UsageError
 from monge.stats import pooled_tests
 from monge.types import Array, Result, Segment
+from monge.types.sums import mean_of_sums
 
 FORM = "monge-baseline"
 SHOWN_SEGMENTS, WIDTH = 5, 110
@@ -47,9 +48,7 @@ class Check:
 
     @property
     def fall(self) -> float:
-        """How much worse the score is than that of the baseline, positive for either direction of
-        the metric.
-        """
+        """How much worse the score is than that of the baseline; positive means worse."""
         return 0.0 if self.before is None else self._sign * (self.before.score - self.result.score)
 
     @property
@@ -85,9 +84,7 @@ class Check:
         return text
 
     def report(self) -> str:
-        """Return the report of a failure: the line, then the texts of segments that fell most, or
-        of the worst.
-        """
+        """Return the report of a failure: the line, then the texts that fell most or are worst."""
         places = (
             self._falls()
             if self.fell
@@ -143,22 +140,19 @@ def assert_quality(
     seen: Callable[[Check], None] = lambda _: None,
     **options: Unpack[Options],
 ) -> Result:
-    """Raise an assertion error with a report if texts score worse than a number or than a baseline
-    file.
+    """Return the result; raise with a report if texts score worse than a number or a baseline.
 
-    Args: hypotheses: The texts to judge. references: One text or a list of texts per hypothesis;
-        without them the sources take their place. metric: A name, as `monge.load` takes it.
-        at_least: The lowest score that passes; for a distance, the highest. not_worse_than: A
-        baseline file. It holds the earlier texts and their scores; if the settings or the version
-        of
-            the metric differ, the earlier texts are scored again.
-        sources: Source texts, for metrics that compare with the source. alpha: A fall counts if a
-        paired permutation test gives p <= alpha; None: any fall counts. update: Write the baseline
-        file instead of comparing with it. seen: Called with the check, passed or not. options:
-        model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
-
-    Returns:
-        The result of the texts.
+    Args:
+        hypotheses: The texts to judge.
+        references: One text or a list of texts per hypothesis; without them, sources are used.
+        metric: A name, as `monge.load` takes it with its `options`.
+        at_least: The lowest score that passes; for a distance, the highest.
+        not_worse_than: A baseline file with earlier texts and their scores. If the settings or the
+            version of the metric differ, the earlier texts are scored again.
+        sources: Source texts, for metrics that compare with the source.
+        alpha: A fall counts if a paired permutation test gives p <= alpha; None: any fall counts.
+        update: Write the baseline file instead of comparing with it.
+        seen: Called with the check, passed or not.
     """
     __tracebackhide__ = True
     if at_least is None and not_worse_than is None:
@@ -167,14 +161,20 @@ def assert_quality(
     segments = segments_of(hypotheses, references, sources)
     (result,) = score_segments([loaded], segments, cache=options.get("cache"))
     check = Check(result, segments, at_least, alpha=alpha)
-    if not_worse_than is not None and update:
-        _write(Path(not_worse_than), result, segments)
-    elif not_worse_than is not None:
-        check = _compare(check, Path(not_worse_than), loaded)
+    if not_worse_than is not None:
+        check = _use_baseline(check, Path(not_worse_than), loaded, update=update)
     seen(check)
     if check.too_low or check.fell:
         raise PeerAssertionError(check.report())
     return result
+
+
+def _use_baseline(check: Check, path: Path, metric: Metric, *, update: bool) -> Check:
+    """Write the baseline file if `update`, or return the check compared with it."""
+    if not update:
+        return _compare(check, path, metric)
+    _write(path, check.result, check.segments)
+    return check
 
 
 def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
@@ -193,16 +193,13 @@ def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
 
 
 def _compare(check: Check, path: Path, metric: Metric) -> Check:
-    """Return the check with the baseline's result; its texts are scored again if its scores are not
-    comparable.
-    """
+    """Return the check with the baseline's result; score its texts again if settings differ."""
     baseline = _read_baseline(path)
     rows = baseline["segments"]
     if [row["texts"] for row in rows] != [_key(segment) for segment in check.segments]:
         raise StatisticsMismatch(
             f"{path}: the baseline is of {len(rows)} segments with other references or sources "
-            f"than these "
-            f"{len(check.segments)}: write it anew (pytest --monge-update)"
+            f"than these {len(check.segments)}: write it anew (pytest --monge-update)"
         )
     old = [str(row["hypothesis"]) for row in rows]
     old_segments = [
@@ -229,15 +226,10 @@ def _add_p_value(check: Check) -> Check:
     else:
         statistics, of = (
             [np.stack([result.segments, np.ones(result.n)], axis=1) for result in results],
-            _mean,
+            mean_of_sums,
         )
     tests = pooled_tests(np.stack(statistics), of, method="permutation")
     return replace(check, p_value=float(tests.p_values[0, 1]))
-
-
-def _mean(sums: Array) -> Array:
-    mean: Array = sums[..., 0] / sums[..., 1]
-    return mean
 
 
 def _read_baseline(path: Path) -> dict[str, Any]:

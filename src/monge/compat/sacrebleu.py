@@ -1,5 +1,4 @@
-"""The classes of sacrebleu: its own metrics, with checks and faster, and any metric of monge beside
-them.
+"""The classes of sacrebleu, faster and with checks, and any metric of monge beside them.
 
     from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU,
                                                     CHRF, TER
@@ -53,8 +52,7 @@ def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
         if len(stream) != len(hypotheses):
             raise PeerValueError(
                 f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: "
-                f"references[k][i] is the k-th "
-                "reference of hypothesis i"
+                "references[k][i] is the k-th reference of hypothesis i"
             )
 
 
@@ -63,9 +61,7 @@ def _is_no_stream(stream: object) -> bool:
 
 
 class _NotEmpty(SacreMetric):  # type: ignore[misc]
-    """A metric that raises a clear error if there is nothing to score; sacrebleu raises an
-    IndexError.
-    """
+    """A metric that raises a clear error if there is nothing to score."""
 
     def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
         if hyps is not None and not len(hyps):
@@ -81,9 +77,7 @@ class _NotEmpty(SacreMetric):  # type: ignore[misc]
 
 
 class _Checked(_NotEmpty):
-    """A metric of sacrebleu that refuses streams of another length, and caches the counts of
-    references.
-    """
+    """A metric of sacrebleu that checks the lengths of streams and caches reference counts."""
 
     num_refs: int
     _counted_references: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
@@ -188,12 +182,14 @@ class MongeMetric(_NotEmpty):
     ) -> None:
         """Load the metric.
 
-        Args: metric: Its name, as `monge.load` takes it. references: Streams to score against if a
-            call gives none. stats: Corpus statistics of `monge.fit`; otherwise each call fits its
-            own. options: model, layers, precision, device, lang, settings, online, cache: as
-            `monge.load` takes them.
+        Args:
+            metric: Its name, as `monge.load` takes it.
+            references: Streams to score against if a call gives none.
+            stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
+            options: Those of `monge.load`.
         """
         from monge.api import load
+        from monge.types.sums import mean_of_sums
 
         super().__init__()
         with raise_as(PeerValueError):
@@ -204,14 +200,12 @@ class MongeMetric(_NotEmpty):
         )
         self.signature, self.stats, self.num_refs = "", stats, 0
         self._references = references
-        self._pool_statistics: Callable[[Array], Array] = _mean
+        self._pool_statistics: Callable[[Array], Array] = mean_of_sums
 
     def _extract_corpus_statistics(
         self, hypotheses: Sequence[str], references: Streams | None
     ) -> list[list[float]]:
-        """Return the numbers of each segment that are summed: its score and 1, or the counts of a
-        corpus score.
-        """
+        """Return the summed numbers of each segment: its score and 1, or its counts."""
         from monge.api import Corpora, score_segments, segments_of
 
         streams = self._references if references is None else references
@@ -255,9 +249,3 @@ class MongeMetric(_NotEmpty):
         self, hypothesis: str, ref_kwargs: dict[str, Any]
     ) -> list[float]:
         raise NotImplementedError
-
-
-def _mean(stats: Array) -> Array:
-    """Return the mean score from the sum of the scores and their number."""
-    mean: Array = stats[..., 0] / stats[..., 1]
-    return mean

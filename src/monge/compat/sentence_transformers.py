@@ -1,5 +1,4 @@
-"""An evaluator for sentence-transformers: agreement with people of a metric on the model in
-training.
+"""An evaluator for sentence-transformers: agreement with people of the model in training.
 
     evaluator = MetricEvaluator(hypotheses, references, human_scores, metric="bertscore")
     trainer = SentenceTransformerTrainer(model, args, train_dataset=…, loss=…, evaluator=evaluator)
@@ -37,9 +36,7 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
         name: str = "",
         **options: Unpack[Options],
     ) -> None:
-        """Check the arguments before hours of training; `options` are those of `monge.load`,
-        without model.
-        """
+        """Check the arguments; `options` are those of `monge.load`, without model."""
         super().__init__()
         with raise_as(PeerValueError):
             if not len(hypotheses) == len(references) == len(human_scores):
@@ -57,9 +54,7 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Return Pearson's and Spearman's correlation; higher is better for metrics of either
-        direction.
-        """
+        """Return Pearson's and Spearman's correlation; higher is better for every metric."""
         with TemporaryDirectory() as folder, raise_as(PeerValueError):
             model.save_pretrained(folder, create_model_card=False)
             options: Options = {**self.options, "model": folder}

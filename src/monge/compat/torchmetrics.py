@@ -1,5 +1,4 @@
-"""Metrics for torchmetrics, with `update`, `compute`, `reset`, `forward`, `plot`, gathered over
-processes.
+"""Metrics for torchmetrics, whose texts or scores are gathered over processes.
 
     from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics
     import BERTScore
@@ -42,9 +41,7 @@ References = str | Sequence[str] | Sequence[Sequence[str]]
 
 
 class _Gathered(TorchMetric):  # type: ignore[misc]
-    """Base class: texts or their scores as bytes, gathered over processes; subclasses make results
-    of them.
-    """
+    """Base class: texts or their scores as bytes, gathered over processes."""
 
     is_differentiable = False
     full_state_update = False
@@ -57,9 +54,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         self._add_empty_record()
 
     def _add_empty_record(self) -> None:
-        """Add an empty tensor: a process without texts must have one of the right type to
-        gather.
-        """
+        """Add an empty tensor: a process without texts needs one of the right type to gather."""
         self.records.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
 
     def reset(self) -> None:
@@ -106,9 +101,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
     def update(
         self, preds: Texts, target: References, sources: Iterable[str] | None = None
     ) -> None:
-        """Add pairs: predictions, one reference or a list of references each, sources if the metric
-        uses them.
-        """
+        """Add pairs: predictions, one or more references each, sources if the metric uses them."""
         with raise_as(PeerValueError):
             segments = segments_of(_texts(preds), _rows(target), sources)
             if self._scores_pairs_alone():
@@ -120,9 +113,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         self.records.append(torch.frombuffer(bytearray(data), dtype=torch.uint8).to(self.device))
 
     def _measure(self, segments: Sequence[Segment]) -> tuple[Array, float | None]:
-        """Return the columns [n, columns] of texts, and the corpus score if it is not the mean of
-        the first column.
-        """
+        """Return the columns [n, columns] of texts, and the corpus score if it is no mean."""
         results = self._score_texts(segments)
         self.signature = str(results[0].signature)
         return np.stack(self._columns(results), axis=1), None if results[
@@ -130,8 +121,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         ].pooled is None else results[0].score
 
     def gather_scores(self) -> tuple[Array, float | None]:
-        """Return scores [n, columns] of all pairs so far, in the order of processes, and the corpus
-        score.
+        """Return scores [n, columns] of all pairs in the order of processes, and the corpus score.
 
         The latter is None if it is the mean of the pairs' scores.
         """
@@ -173,16 +163,14 @@ def _texts(preds: Texts) -> list[str]:
     if wrong is not None:  # the first words are the peer's
         raise PeerValueError(
             f"Invalid input provided. Prediction {wrong[0]} is no text (str), but "
-            f"{type(wrong[1]).__name__}; several "
-            "references go into the target, several batches into several calls"
+            f"{type(wrong[1]).__name__}; several references go into the target, several batches "
+            "into several calls"
         )
     return texts
 
 
 def _rows(target: References) -> Any:
-    """Return references in the form of `segments_of`: if only some rows are lists, all become
-    lists.
-    """
+    """Return references in the form of `segments_of`: if some rows are lists, all become lists."""
     rows = _as_list(target, "target")
     mixed = {isinstance(row, str) for row in rows if isinstance(row, Iterable)} == {True, False}
     return [[row] if isinstance(row, str) else row for row in rows] if mixed else rows
@@ -205,9 +193,10 @@ class TextScore(_Gathered):
     ) -> None:
         """Load the metric.
 
-        Args: metric: Its name, as `monge.load` takes it. metric_settings: Arguments of
-            torchmetrics' own Metric: dist_sync_on_step, process_group … options: model, layers,
-            precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        Args:
+            metric: Its name, as `monge.load` takes it.
+            metric_settings: Arguments of torchmetrics' Metric: dist_sync_on_step, process_group …
+            options: Those of `monge.load`.
         """
         super().__init__(**(metric_settings or {}))
         self.metric_name, self.options = metric, options
@@ -251,8 +240,11 @@ class TextScore(_Gathered):
 
 
 class BERTScore(_Gathered):
-    """torchmetrics' BERTScore, with the same parameters; `compute` returns precision, recall and f1
-    of every pair.
+    """torchmetrics' BERTScore: `compute` returns precision, recall and f1 of every pair.
+
+    Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the published
+    one). Model or tokenizer objects and the URL of a baseline are refused: give a directory or a
+    file.
     """
 
     higher_is_better = True
@@ -283,53 +275,26 @@ class BERTScore(_Gathered):
         online: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Load the model; `kwargs` are those of torchmetrics' Metric.
-
-        Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the
-        published one). Model or tokenizer objects and the URL of a baseline are refused: give a
-        directory or a file.
-        """
+        """Load the model; `kwargs` are those of torchmetrics' Metric."""
         super().__init__(**kwargs)
-        objects = {
-            "model": model,
-            "user_tokenizer": user_tokenizer,
-            "user_forward_fn": user_forward_fn,
-        }
-        refused = next((name for name, value in objects.items() if value is not None), None)
-        if refused is not None:
-            raise PeerValueError(
-                f"{refused}: an object cannot be signed; save the model and give its directory by "
-                f"name"
-            )
-        if baseline_url is not None:
-            raise PeerValueError(
-                "baseline_url: nothing is fetched; save the file and give baseline_path"
-            )
-        self.idf, self.all_layers, self.return_hash, self.verbose = (
-            idf,
-            all_layers,
-            return_hash,
-            verbose,
-        )
+        objects = {"model": model, "user_tokenizer": user_tokenizer}
+        _refuse_unsupported({**objects, "user_forward_fn": user_forward_fn}, baseline_url, idf)
+        self.idf, self.all_layers, self.return_hash = idf, all_layers, return_hash
         self.settings: dict[str, Any] = {
             "model_type": model_name_or_path or DEFAULT_MODEL, "all_layers": all_layers,
             "num_layers": LAST_LAYER if num_layers is None else num_layers,
-            "idf": idf, "device": device, "lang": lang,
-            "rescale_with_baseline": rescale_with_baseline,
-            "baseline_path": baseline_path, "online": online,
+            "idf": idf, "device": device, "lang": lang, "online": online,
+            "rescale_with_baseline": rescale_with_baseline, "baseline_path": baseline_path,
             "max_length": None if max_length == DEFAULT_LENGTH else max_length,
         }  # fmt: skip
-        if not isinstance(idf, bool):
-            raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
         with raise_as(PeerValueError, of=UsageError):
             _ = self.loaded
 
     def _load(self) -> BERTScorer:
         try:
             return BERTScorer(**self.settings)
-        except (
-            AssertionError
-        ) as error:  # bert-score raises this; users of torchmetrics catch ValueError
+        except AssertionError as error:
+            # bert-score raises this; users of torchmetrics catch ValueError
             raise PeerValueError(str(error)) from None
 
     def _scores_pairs_alone(self) -> bool:
@@ -352,9 +317,7 @@ class BERTScore(_Gathered):
         return len(PARTS) * layers
 
     def compute(self) -> dict[str, Any]:
-        """Return precision, recall and f1 of every pair so far [n], or [layers, n]; with
-        return_hash the signature.
-        """
+        """Return precision, recall and f1 of every pair so far, [n] or [layers, n]."""
         values, _ = self.gather_scores()
         by_layer = values.reshape(len(values), -1, len(PARTS)).transpose(1, 0, 2)
         parts: dict[str, Any] = {}
@@ -362,6 +325,21 @@ class BERTScore(_Gathered):
             column = torch.tensor(by_layer[:, :, k], dtype=self.dtype, device=self.device)
             parts[part] = column if self.all_layers else column[0]
         return {**parts, "hash": self.signature} if self.return_hash else parts
+
+
+def _refuse_unsupported(objects: dict[str, object], baseline_url: str | None, idf: object) -> None:
+    """Raise for arguments that cannot be signed or would be fetched, and for a wrong `idf`."""
+    refused = next((name for name, value in objects.items() if value is not None), None)
+    if refused is not None:
+        raise PeerValueError(
+            f"{refused}: an object cannot be signed; save the model and give its directory by name"
+        )
+    if baseline_url is not None:
+        raise PeerValueError(
+            "baseline_url: nothing is fetched; save the file and give baseline_path"
+        )
+    if not isinstance(idf, bool):
+        raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
 
 
 def bert_score(
@@ -388,9 +366,7 @@ def bert_score(
     *,
     online: bool = False,
 ) -> dict[str, Any]:
-    """Return precision, recall and f1 of every pair, like torchmetrics' function: a `BERTScore`
-    used once.
-    """
+    """Return precision, recall and f1 of every pair, like torchmetrics' function."""
     metric = BERTScore(
         model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose,
         idf, device,
@@ -399,6 +375,5 @@ def bert_score(
         truncation, online=online,
     )  # fmt: skip
     metric.update(preds, target)
-    return BERTScore.compute(
-        metric
-    )  # a tensor [1] for one pair: torchmetrics' function does not squeeze, its class does
+    # a tensor [1] for one pair: torchmetrics' function does not squeeze, its class does
+    return BERTScore.compute(metric)

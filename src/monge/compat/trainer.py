@@ -21,12 +21,12 @@ IGNORED = -100
 def compute_metrics(
     tokenizer: Any, metric: str | Sequence[str] = DEFAULT_METRIC, **options: Unpack[Options]
 ) -> Callable[[Any], dict[str, float]]:
-    """Load one or more metrics; return the function that a Trainer calls with predictions and
-    labels.
+    """Load metrics; return the function that a Trainer calls with predictions and labels.
 
-    Args: tokenizer: A tokenizer, or a processor with `batch_decode`. metric: A name, or several:
-        one encoding pass for all. options: model, layers, precision, device, lang, settings,
-        online, cache: as `monge.load` takes them.
+    Args:
+        tokenizer: A tokenizer, or a processor with `batch_decode`.
+        metric: A name, or several: one encoding pass for all.
+        options: Those of `monge.load`.
 
     Returns:
         A function of an EvalPrediction that returns one score per metric, by name.

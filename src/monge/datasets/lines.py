@@ -49,7 +49,6 @@ class TextFile:
         """Read nothing yet; "surrogateescape" leaves bad bytes to `check_text`."""
         self.path, self._errors = os.fspath(path), errors
         self._kept: list[str] | None = None
-        self._count: int | None = None
 
     def __repr__(self) -> str:
         """The call that makes it."""
@@ -64,19 +63,7 @@ class TextFile:
         """The lines, without their newline."""
         if self._kept is None and not _can_reopen(self.path):
             self._kept = list(_decode_lines(self.path, self._errors))
-        return iter(self._kept) if self._kept is not None else self._counting()
-
-    def count(self) -> int:
-        """Return the number of lines; reads the file if it is not known yet."""
-        if self._count is None:
-            self._count = sum(1 for _ in self)
-        return self._count
-
-    def _counting(self) -> Iterator[str]:
-        number = 0
-        for number, line in enumerate(_decode_lines(self.path, self._errors), 1):  # noqa: B007
-            yield line
-        self._count = number
+        return _decode_lines(self.path, self._errors) if self._kept is None else iter(self._kept)
 
 
 def read_lines(path: StrPath) -> list[str]:
@@ -161,7 +148,16 @@ def _decode_lines(path: str, errors: str) -> Iterator[str]:
         for number, raw in enumerate(stream, 1):
             if number == 1:
                 raw = _strip_byte_order_mark(raw, name)
-            yield _decode_line(raw.removesuffix(b"\n").removesuffix(b"\r"), name, number, errors)
+            raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+            try:
+                line = raw.decode("utf-8", errors)
+            except UnicodeDecodeError as error:
+                raise Unreadable(
+                    f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position "
+                    f"{error.start + 1} of the line (a Latin-1 file? iconv -f LATIN1 -t UTF-8 "
+                    "converts it)"
+                ) from None
+            yield line
     if number == 0:
         raise Unreadable(f"{name} is empty; expected at least one line")
 
@@ -187,16 +183,6 @@ def _looks_like_utf16(sample: bytes) -> bool:
     half = len(sample) // 2
     fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
     return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
-
-
-def _decode_line(raw: bytes, name: str, number: int, errors: str) -> str:
-    try:
-        return raw.decode("utf-8", errors)
-    except UnicodeDecodeError as error:
-        raise Unreadable(
-            f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position "
-            f"{error.start + 1} of the line (a Latin-1 file? iconv -f LATIN1 -t UTF-8 converts it)"
-        ) from None
 
 
 def _describe_os_error(name: str, error: OSError) -> str:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from monge.datasets.lines import STDIN, StrPath, TextFile, check_text, is_there
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
+from monge.types.text import scan_input
 
 
 class Parallel:
     """Segments of line-aligned files, by line then by system; can be iterated again and again.
 
-    `systems` are the names in the order given; `lines` is the number of lines of every file.
+    `systems` are the names in the order given; `lines` is the number of lines of every file;
+    `summary` is the result of the first reading.
     """
 
     def __init__(
@@ -25,14 +27,13 @@ class Parallel:
         references: Sequence[TextFile],
         source: TextFile | None,
     ) -> None:
-        """Reads every file once to check that they are aligned."""
+        """Reads every file once; raises where they are not aligned."""
         self._hypotheses = tuple(hypotheses)
         self._references = tuple(references)
         self._source = source
         self.systems = system_names([file.path for file in self._hypotheses])
-        self.lines = _check_aligned(
-            [*self._hypotheses, *self._references, *([source] if source else [])]
-        )
+        self.lines = 0
+        self.summary = scan_input(self._count_lines())
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -42,13 +43,24 @@ class Parallel:
         """The segments, by line then by system."""
         return (segment for _, segment in self.numbered())
 
+    def _count_lines(self) -> Iterator[Segment]:
+        """Yield the segments, and remember how many lines there are."""
+        for line, segment in self.numbered():
+            self.lines = line
+            yield segment
+
     def numbered(
         self, bad: Callable[[int, str], None] | None = None
     ) -> Iterator[tuple[int, Segment]]:
-        """Yield each segment with its line; `bad` gets lines of texts that are not UTF-8."""
+        """Yield each segment with its line; raise where a file has more lines than another.
+
+        `bad` gets the line and the reason of a text that is not UTF-8.
+        """
         width = len(self._hypotheses)
         files = [*self._hypotheses, *self._references, *([self._source] if self._source else [])]
-        for number, texts in enumerate(zip(*files, strict=True), 1):
+        for number, texts in enumerate(zip_longest(*files), 1):
+            if None in texts:
+                raise Misaligned(_describe_mismatch(files))
             references = texts[width : width + len(self._references)]
             source = texts[-1] if self._source else None
             for k, (system, hypothesis) in enumerate(zip(self.systems, texts, strict=False)):
@@ -149,23 +161,17 @@ def _check_paths(
         raise UsageError(f"hypotheses {duplicate} were given twice; each file is one system")
 
 
-def _check_aligned(files: Sequence[TextFile]) -> int:
-    """Return the number of lines that all files have; raises where it differs."""
-    first = files[0]
-    for file in files[1:]:
-        if first.count() != file.count():
-            raise Misaligned(_describe_mismatch(first, file))
-    return first.count()
-
-
-def _describe_mismatch(first: TextFile, second: TextFile) -> str:
-    shorter, longer = sorted((first, second), key=TextFile.count)
-    line = shorter.count() + 1
+def _describe_mismatch(files: Sequence[TextFile]) -> str:
+    """Describe the first file that has more or fewer lines than the first file of all."""
+    counts = [sum(1 for _ in file) for file in files]
+    k = next(k for k, count in enumerate(counts) if count != counts[0])
+    line = min(counts[0], counts[k]) + 1
+    longer = files[0] if counts[0] > counts[k] else files[k]
     text = next(islice(longer, line - 1, None))
     excerpt = (
         "a blank line" if not text.strip() else repr(text if len(text) <= 60 else text[:57] + "...")
     )
     return (
-        f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has "
-        f"{second.count()}: the first unmatched is line {line} of {longer.name}, {excerpt}"
+        f"{files[0].name} has {counts[0]} line{'s' * (counts[0] != 1)} but {files[k].name} has "
+        f"{counts[k]}: the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

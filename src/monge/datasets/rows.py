@@ -107,14 +107,16 @@ class Rows:
 
     def columns(self) -> tuple[str, ...]:
         """Return the names of all columns; reads JSON to its end. Raises where there is no row."""
-        first = next(iter(self), None)
-        if first is None:
+        names: dict[str, None] | None = None
+        for row in self:
+            names = {**(names or {}), **dict.fromkeys(row.fields)}
+            if self._header:
+                break
+        if names is None:
             raise Unreadable(
                 f"{self.name}: a header but no rows" if self._header else f"{self.name}: no rows"
             )
-        if self._header:
-            return tuple(first.fields)
-        return tuple(dict.fromkeys(name for row in self for name in row.fields))
+        return tuple(names)
 
     @property
     def _header(self) -> bool:

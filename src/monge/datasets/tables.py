@@ -18,6 +18,7 @@ from monge.datasets.lines import StrPath, check_text
 from monge.datasets.rows import Row, Rows, missing_column
 from monge.errors import Unreadable
 from monge.types import Segment
+from monge.types.text import InputSummary, scan_input
 
 Against = Literal["references", "source"]
 
@@ -42,17 +43,32 @@ class Table:
         self.columns: Columns = assign_columns(rows.columns(), roles, columns or {}, rows.name)
         self.against: Against = self._choose_against(against)
 
-    @cached_property
+    @property
     def systems(self) -> dict[str, int]:
-        """The number of rows per system, in order; raises for two rows with one id."""
+        """The number of rows per system, in order of first appearance."""
+        return self._scanned[1]
+
+    @property
+    def summary(self) -> InputSummary:
+        """The result of the first reading."""
+        return self._scanned[0]
+
+    @cached_property
+    def _scanned(self) -> tuple[InputSummary, dict[str, int]]:
+        """The result of reading every row once; raises for two rows of a system with one id."""
         counts: Counter[str] = Counter()
         keys = array("q")
-        for segment in self:
-            counts[segment.system] += 1
-            keys.append(hash((segment.system, segment.id)))
+
+        def record_rows() -> Iterator[Segment]:
+            for segment in self:
+                counts[segment.system] += 1
+                keys.append(hash((segment.system, segment.id)))
+                yield segment
+
+        summary = scan_input(record_rows())
         if self.columns.get("id") and len(np.unique(keys)) < len(keys):
             self._check_ids()
-        return dict(counts)
+        return summary, dict(counts)
 
     def _check_ids(self) -> None:
         """Name the first two rows of a system that have the same id."""
@@ -194,18 +210,16 @@ def read_table(
 
     Args:
         path: The file; `-` is standard input and needs a `format`.
-        format: `tsv`, `csv`, `jsonl`, `json`, `parquet` or `arrow`; by default what the file's name
-            says.
+        format: tsv, csv, jsonl, json, parquet or arrow; by default what the file's name says.
         against: What the hypotheses meet; by default references if there are any, else the source.
-        columns: Which column is the hypothesis, reference, source, system or id, where its name
+        columns: The column of each role (hypothesis, reference, source, system, id), where its name
             does not tell.
 
     Raises:
-        Unreadable: for a missing column, a row that is too short or long, or a field that is no
-            text.
+        Unreadable: for a missing column, a row that is too short or long, a field that is no text.
     """
     table = Table(Rows(path, format), against, columns)
-    _ = table.systems
+    _ = table.summary
     return table
 
 

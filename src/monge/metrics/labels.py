@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from monge.metrics.axes import AXES
 from monge.metrics.blend import BLENDS, BlendSpec
-from monge.metrics.codec import settable
+from monge.metrics.codec import settable, show_choice
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec, differences
 from monge.metrics.presets import Spec, find_preset, split_name
@@ -102,7 +102,6 @@ def changes_from_row(name: str, spec: Spec) -> list[str]:
 
 
 def _axis_changes(base: MetricSpec, spec: MetricSpec) -> list[str]:
-    written = spec.written()
     changes = []
     for target in differences(base, spec):
         axis, dot, field = target.partition(".")
@@ -110,7 +109,7 @@ def _axis_changes(base: MetricSpec, spec: MetricSpec) -> list[str]:
         if dot:
             changes.append(_field_change(spec, axis, field))
         elif axis == "layers":
-            changes.append(f"layers={written[axis]}")
+            changes.append(f"layers={show_choice(choice)}")
         else:
             usual = AXES[axis][choice.name]
             changes.append(f"{axis}={choice.name}")

@@ -171,12 +171,12 @@ def _mark_file(file: str, digest: str) -> str:
 
 def quoted(name: str) -> str:
     """Quote a name: grammar characters and unprintable characters become %XX."""
-
-    def written(character: str) -> str:
-        plain = character.isprintable() and character not in "%|,#=()"
-        return character if plain else quote(character, safe="", errors="surrogateescape")
-
-    return "".join(map(written, name))
+    return "".join(
+        character
+        if character.isprintable() and character not in "%|,#=()"
+        else quote(character, safe="", errors="surrogateescape")
+        for character in name
+    )
 
 
 def _unquote(name: str) -> str:
@@ -238,16 +238,15 @@ def parse(line: str) -> ParsedSignature:
 
 def _read_spec(signature: Signature) -> MetricSpec:
     """Return the spec of a signature, without the model and with hashes of files."""
+    fields = dict(signature.fields)
     text = ",".join(
-        f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix"
+        f"{name}={fields[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix"
     )
-    settings = {
-        axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)
-    }
+    settings = {axis: fields.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
     settings |= {axis: f"{before},{settings[axis]}" for axis, before in _BEFORE.items()}
     chosen: dict[str, Any] = {axis: read_choice(axis, value) for axis, value in settings.items()}
-    encoder: Any = read_choice("encoder", f"{text},prefix={signature['prefix']}")
-    return replace(find_preset(signature["metric"]).spec, encoder=encoder, **chosen)
+    encoder: Any = read_choice("encoder", f"{text},prefix={fields['prefix']}")
+    return replace(find_preset(fields["metric"]).spec, encoder=encoder, **chosen)
 
 
 def _parse_transport(signature: Signature) -> ParsedSignature:
@@ -344,17 +343,17 @@ def shortened(line: str) -> str:
     """Return the short form of a signature, or the line itself where that would lose data."""
     signature = full(line)
     try:
-        parse(line)
         short = _shorten(signature)
         return short if full(short) == signature else line
-    except StatisticsMismatch:
+    except (MongeError, KeyError):  # a value that cannot be read, or a field that is missing
         return line
 
 
 def _shorten(signature: Signature) -> str:
-    name = signature["metric"]
+    fields = dict(signature.fields)
+    name = fields["metric"]
     if name in LEXICAL:
-        spec: Spec = LexicalSpec(name).changed(split_changes(signature["options"]))
+        spec: Spec = LexicalSpec(name).changed(split_changes(fields["options"]))
         more = [
             f"{key}:{value}"
             for key, value in signature.fields
@@ -371,12 +370,12 @@ def _shorten(signature: Signature) -> str:
             }
         )
         spec = BlendSpec(members) if members else _read_spec(signature)
-        more = ["-".join(signature[key] for key in _MODEL_KEYS)]
-        more += [f"{key}:{signature[key]}" for key in _OF_RUN if signature.get(key)]
-        more += [f"stats:{signature['stats']}"] * (signature["stats"] != "none")
+        more = ["-".join(fields[key] for key in _MODEL_KEYS)]
+        more += [f"{key}:{fields[key]}" for key in _OF_RUN if fields.get(key)]
+        more += [f"stats:{fields['stats']}"] * (fields["stats"] != "none")
     changes = ",".join(changes_from_row(name, spec))
     first = f"{name}[{changes}]" if changes else name
-    return "|".join([first, *more, f"monge:{signature['monge']}#{_digest(signature)}"])
+    return "|".join([first, *more, f"monge:{fields['monge']}#{_digest(signature)}"])
 
 
 def _digest(signature: Signature) -> str:

@@ -13,6 +13,8 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset({"Mn", "Me", "Cf"})
+_HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))
+"""The middle and the end of a Hangul syllable, which stand in the columns of its beginning."""
 _CODES = {"bold": "1", "dim": "2", "good": "32", "bad": "33"}
 _WIDE_MARK, _JOINER = "\ufe0f", "\u200d"
 GAP, DASH = "  ", "–"
@@ -33,23 +35,11 @@ def number(value: float) -> str:
 MINUS = "−"
 _HYPHEN = re.compile(r"(?<![^\s\[(±+/])-(?=\.?\d)")
 _MOST_DIGITS = 4
-_ENDINGS = frozenset(
-    {
-        "txt",
-        "text",
-        "tok",
-        "detok",
-        "out",
-        "hyp",
-        "tsv",
-        "csv",
-        "json",
-        "jsonl",
-        "parquet",
-        "gz",
-        "xz",
-    }
+_ENDINGS = re.compile(
+    r"(?<=.)(?:\.(?:txt|text|tok|detok|out|hyp|tsv|csv|jsonl?|parquet|gz|xz))+\Z",
+    re.IGNORECASE | re.DOTALL,
 )
+"""The file endings at the end of a name, unless the name is nothing else."""
 
 
 def with_minus(text: str) -> str:
@@ -57,12 +47,13 @@ def with_minus(text: str) -> str:
     return _HYPHEN.sub(MINUS, text)
 
 
-def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
+def supported_digits(intervals: Iterable[tuple[float, float] | None]) -> int:
     """Return the decimals that intervals support: two digits of the narrowest, at most four.
 
     An interval without width says nothing, and a column without any other has four.
     """
-    widths = [high - low for low, high in intervals if high > low]
+    ends = [interval for interval in intervals if interval is not None]
+    widths = [high - low for low, high in ends if high > low]
     return min(max(1 - floor(log10(min(widths))), 0), _MOST_DIGITS) if widths else _MOST_DIGITS
 
 
@@ -82,14 +73,9 @@ def p_value(value: float, *, bound: bool = False) -> str:
 def short_names(names: Iterable[str]) -> dict[str, str]:
     """Map each name to the name without file endings, if all names stay distinct."""
     unique_names = list(dict.fromkeys(names))
-    shorter = {name: _without_endings(name) for name in unique_names}
+    shorter = {name: _ENDINGS.sub("", name) for name in unique_names}
     counts = Counter(shorter.values())
     return {name: shorter[name] if counts[shorter[name]] == 1 else name for name in unique_names}
-
-
-def _without_endings(name: str) -> str:
-    head, dot, ending = name.rpartition(".")
-    return _without_endings(head) if dot and head and ending.lower() in _ENDINGS else name
 
 
 def dashed(value: float | None, digits: int = 2) -> str:
@@ -131,19 +117,14 @@ def _columns(text: str) -> Iterator[tuple[str, int]]:
     """Yield characters with the columns they add: none if joined to an emoji."""
     before, is_joined = 0, False
     for char in text:
-        width = _char_width(char)
         if char == _WIDE_MARK:
             width = 1 if before == 1 else 0
-        elif is_joined:
+        elif is_joined or combining(char) or category(char) in _INVISIBLE or char in _HANGUL_ENDS:
             width = 0
+        else:
+            width = 2 if east_asian_width(char) in "WF" else 1
         before, is_joined = (width or before), char == _JOINER
         yield char, width
-
-
-def _char_width(char: str) -> int:
-    if combining(char) or category(char) in _INVISIBLE or "\u1160" <= char <= "\u11ff":
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
 
 
 def pad(text: str, width: int, side: str = "l") -> str:

@@ -127,7 +127,7 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
         row = [Cell(names[system] or "--")]
         for column, column_marks in zip(columns, marks, strict=True):
             k = next((k for k, result in enumerate(column) if result.system == system), None)
-            digits = _digits(column)
+            digits = supported_digits(result.interval for result in column)
             texts_shown = (
                 ()
                 if k is None
@@ -158,7 +158,7 @@ def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> 
     heads: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
     names = short_names(result.system for result in results)
     for place, column in enumerate(_by_metric(checked(results))):
-        digits = _digits(column)
+        digits = supported_digits(result.interval for result in column)
         for result, mark in zip(column, _marks(column), strict=True):
             key = (str(place),) if on_page else tuple(result.parts)
             heads[key] = _name(result) if on_page else "", tuple(result.parts)
@@ -188,12 +188,10 @@ def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
     values = [mean(values) for values in result.parts.values()]
     parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
     score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
-    interval_span = (
-        None
-        if result.interval is None
-        else Span(result.interval[0], result.score, result.interval[1])
-    )
-    interval = Cell(_interval(result), span=interval_span, short=_interval(result, digits))
+    interval = Cell("")
+    if result.interval is not None:
+        ends = Span(result.interval[0], result.score, result.interval[1])
+        interval = Cell(_interval(result), span=ends, short=_interval(result, digits))
     return (
         Cell(_name(result)),
         Cell(result.system, short=name),
@@ -264,7 +262,7 @@ def _marks(column: Sequence[Result]) -> list[str]:
     if len(column) == 1:
         return ["only"]
     pick = max if column[0].higher_is_better else min
-    digits = _digits(column)
+    digits = supported_digits(result.interval for result in column)
     top = decimals(pick(result.score for result in column), digits)
     return ["best" if decimals(result.score, digits) == top else "" for result in column]
 
@@ -276,11 +274,6 @@ def _name(result: Result) -> str:
 def _interval(result: Result, digits: int = 4) -> str:
     low, high = result.interval or (None, None)
     return span(low, high, digits)
-
-
-def _digits(column: Sequence[Result]) -> int:
-    """Return the decimals that the intervals of a metric support; four without intervals."""
-    return supported_digits(result.interval for result in column if result.interval is not None)
 
 
 def _remarks(results: Sequence[Result]) -> list[str]:

@@ -232,8 +232,8 @@ def build_points(
 ) -> Text:
     """Build the points of a text, not yet centred: its units, n-grams or sentences.
 
-    vectors [pieces, d]. The weight of a unit is the mean weight of its pieces; `weigh` returns the
-    weight of a piece, None stands for equal weights. `select` returns the units of the text.
+    vectors [pieces, d]. `weigh` returns the weight of a piece, of which a unit has the mean; None
+    stands for equal weights. `select` returns the units of the text.
     """
     spec = metric.spec
     if all(tokens.special):
@@ -246,8 +246,7 @@ def build_points(
     if spec.units.specials == "targets":
         marked = zip(weights, units.special, strict=True)
         weights = [0.0 if special else weight for weight, special in marked]
-    flags = units.flags
-    unknown = metric.reader.encoder.unknown
+    flags, unknown = units.flags, metric.reader.encoder.unknown
     if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
         flags = (*flags, FlagKind.UNKNOWN)
     if not any(weights):

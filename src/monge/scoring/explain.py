@@ -44,14 +44,12 @@ def explain_segment(
     """Explain the score of a segment against its first reference, from the plans of the pair.
 
     Without statistics, a metric that needs them is explained with uniform weights and no corpus
-    mean, since one pair is not a corpus. The name, the signature and a note say so.
-
-    Shares are of the plan's similarity, or of its cost under a distance or a cost readout, and add
-    up to the total on each side. Where there is one plan per direction, shares of the hypothesis
-    come from precision, those of the reference from recall.
+    mean; the name, the signature and a note say so. Shares are of the plan's similarity, or of its
+    cost under a distance or a cost readout, and add up to the total on each side. Where there is
+    one plan per direction, shares of the hypothesis come from precision, those of the reference
+    from recall.
     """
-    name = metric.name
-    notes: tuple[str, ...] = ()
+    name, notes = metric.name, tuple[str, ...]()
     if stats is None and metric.fits:
         metric, name, notes = drop_statistics(metric)
     stats = stats or CorpusStats(metric.reader.key)
@@ -64,11 +62,10 @@ def explain_segment(
     for side, centred in zip(texts_by_side, pair, strict=True):
         if centred.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
-    clouds = [pad_texts([text], metric.spec) for text in pair]
-    batch, raw = score_clouds(clouds[0], clouds[1], metric.spec)
+    batch, raw = score_clouds(*(pad_texts([text], metric.spec) for text in pair), metric.spec)
     parts = finish_parts(raw, [segment], metric, {segment.system: stats})
     scores = {part: float(values[0]) for part, values in parts.items()}
-    tables = _tables(batch, 0, metric)
+    tables = _tables(batch, 0, metric).items()
     plans = _collect_plans(segment, pair, batch, 0, metric)
     return Explanation(
         metric=name,
@@ -76,7 +73,7 @@ def explain_segment(
         parts=scores,
         higher_is_better=metric.bounds.higher_is_better,
         signature=metric.signed(stats),
-        moves=tuple(move for key, table in tables.items() for move in _moves(key, table)),
+        moves=tuple(move for key, table in tables for move in _moves(key, table)),
         flags=texts.flags(0),
         notes=notes,
         **{field.name: getattr(plans, field.name) for field in fields(plans)},

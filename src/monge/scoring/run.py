@@ -21,18 +21,16 @@ from monge.scoring.scorer import (
 )
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
 from monge.scoring.windows import (
-    FIRST_SEGMENTS,
     SEGMENTS,
     CutTexts,
-    InputSummary,
     Window,
     cut_windows,
     read_pieces,
-    scan_input,
     with_side,
 )
 from monge.types import CorpusStats, Result, Segment, Transported
 from monge.types.flags import FlagKind, has_kind
+from monge.types.text import FIRST_SEGMENTS, InputSummary, scan_input
 
 if TYPE_CHECKING:
     from monge.cache import Store
@@ -75,9 +73,9 @@ class ScoringRun:
     segments that a window has at the most, `score` scores a window with some metrics, None for this
     process. Each metric compares with its own side, the references or the source; where the
     segments have none of it, the other stands in, and the signature says so. `shard` stands for
-    `segments` where these are a part of a larger run. A segment that cannot be scored ends the run
-    with an error that names it or, where `tolerant`, is left out of every metric and listed in
-    `failed`.
+    `segments` where these are a part of a larger run; `summary` is the scan of the segments, if it
+    was already made. A segment that cannot be scored ends the run with an error that names it or,
+    where `tolerant`, is left out of every metric and listed in `failed`.
     """
 
     def __init__(
@@ -91,8 +89,10 @@ class ScoringRun:
         score: ScoreWindow | None = None,
         shard: ShardContext | None = None,
         tolerant: bool = False,
+        summary: InputSummary | None = None,
     ) -> None:
         self._segments, self._corpora, self._store = segments, corpora, store
+        self._scanned = summary if shard is None else shard.summary
         self._window, self._shard = window, shard
         self._failures = FailedSegments(tolerant)
         self.failed: Sequence[BadSegment] = self._failures.segments
@@ -119,10 +119,10 @@ class ScoringRun:
 
     def _prepare(self, metrics: Sequence[Scorer], first_texts: FirstTexts | None) -> None:
         """Scan the input, bind metrics to sides, and fit statistics of texts and vectors."""
-        if self._shard is not None:
-            self.summary = self._shard.summary
+        if first_texts is not None:
+            self.summary = scan_input(first_texts.scan())
         else:
-            self.summary = scan_input(self._segments if first_texts is None else first_texts.scan())
+            self.summary = self._scanned or scan_input(self._segments)
         if not self.summary.systems:
             raise DataError("there is nothing to score: no segments")
         self.metrics = [bind_side(metric, self.summary.sides) for metric in metrics]
@@ -214,8 +214,11 @@ class ScoringRun:
         if expect is not None:
             self.check_replay(expect)
         with SpooledTemporaryFile(ROOM) as scratch:
-            keyed = [bool(member.name) for member in self._members]
-            buffers = self._make_buffers(scratch, keyed)
+            systems = self.summary.systems
+            buffers = [
+                {system: Buffer(scratch, keyed=bool(member.name)) for system in systems}
+                for member in self._members
+            ]
             for j, positions, rows, scores in self._pass.iter_scores(watch.progress):
                 add_scores(buffers[j], positions, rows, scores)
                 if any(scores.flags):
@@ -254,18 +257,12 @@ class ScoringRun:
             results.append(replace(result, work=work, run=run))
         return results
 
-    def _make_buffers(
-        self, scratch: SpooledTemporaryFile[bytes], keyed: Sequence[bool]
-    ) -> list[dict[str, Buffer]]:
-        """Return an empty buffer per system for each member."""
-        return [
-            {system: Buffer(scratch, keyed=is_keyed) for system in self.summary.systems}
-            for is_keyed in keyed
-        ]
-
     def _score_all(self, scratch: SpooledTemporaryFile[bytes]) -> list[dict[str, Buffer]]:
         """Score everything; return a keyed buffer per system for each member."""
-        buffers = self._make_buffers(scratch, [True] * len(self._members))
+        buffers = [
+            {system: Buffer(scratch, keyed=True) for system in self.summary.systems}
+            for _ in self._members
+        ]
         for j, positions, rows, scores in self._pass.iter_scores():
             add_scores(buffers[j], positions, rows, scores)
         return buffers

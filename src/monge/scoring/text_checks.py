@@ -15,7 +15,7 @@ from monge.errors import DataError, Unsuited, Unused
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
 from monge.scoring.scorer import Scorer, vector_members
-from monge.scoring.windows import REFERENCES, SOURCE, CutTexts, InputSummary
+from monge.scoring.windows import REFERENCES, SOURCE, CutTexts
 from monge.text.language import (
     detect_languages,
     guess_language,
@@ -26,6 +26,7 @@ from monge.text.language import (
 )
 from monge.text.select import MOSTLY, count_unknown
 from monge.types import Result, Segment
+from monge.types.text import InputSummary
 
 if TYPE_CHECKING:
     from monge.scoring.bound import BoundMetric

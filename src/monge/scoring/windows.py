@@ -1,13 +1,10 @@
-"""The segments of a run: one scan over them, and windows, blocks that share an encoding pass.
-
-This module does not import torch.
-"""
+"""Windows: blocks of segments that share an encoding pass. This module does not import torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from monge.text.select import select
@@ -26,45 +23,7 @@ FIRST, FULL = 1 << 14, 1 << 17
 few seconds' work.
 """
 
-FIRST_SEGMENTS = 64
-"""Segments at the beginning of a run whose texts are checked before anything is scored."""
-
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class InputSummary:
-    """Facts about the segments of a run, from one scan.
-
-    systems: their names in input order; sides: the sides that any segment has, each with the first
-    segment that lacks it, None where all have it; first: the first segments.
-    """
-
-    systems: Sequence[str]
-    sides: Mapping[str, Segment | None]
-    first: Sequence[Segment]
-
-
-def scan_input(segments: Iterable[Segment]) -> InputSummary:
-    """Go through the segments once."""
-    first: list[Segment] = []
-    systems: dict[str, None] = {}
-    present: set[str] = set()
-    lacking: dict[str, Segment] = {}
-    for row in segments:
-        systems[row.system] = None
-        if len(first) < FIRST_SEGMENTS:
-            first.append(row)
-        for side, has_side in (
-            (REFERENCES, bool(row.references)),
-            (SOURCE, row.source is not None),
-        ):
-            if has_side:
-                present.add(side)
-            else:
-                lacking.setdefault(side, row)
-    sides = {side: lacking.get(side) for side in (REFERENCES, SOURCE) if side in present}
-    return InputSummary(list(systems), sides, first)
 
 
 CutTexts = Callable[[Sequence[str], "Reader"], Sequence[Tokens]]

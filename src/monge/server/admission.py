@@ -1,6 +1,4 @@
-"""Admission of requests: a limited number runs, a limited number waits, the rest is refused with
-Retry-After.
-"""
+"""Admission of requests: some run, some wait, the rest is refused with Retry-After."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ LOOK = 0.25
 
 
 class Desk:
-    """A thread pool for requests; one whose client disconnects, or that times out, frees its
-    place.
-    """
+    """A thread pool for requests; a disconnected or timed-out client frees its place."""
 
     def __init__(self, limits: Limits, counters: ServiceCounters) -> None:
         self._limits, self._counters = limits, counters
@@ -41,9 +37,7 @@ class Desk:
         work: Callable[[Ticket], T],
         begin: Callable[[Ticket], concurrent.futures.Future[T] | None] = lambda ticket: None,
     ) -> T:
-        """Return what `work` returns, run in a thread; or the result of `begin`, where it starts
-        the work itself.
-        """
+        """Run `work` in a thread, or let `begin` start it; return the result."""
         deadline = time.monotonic() + self._limits.seconds
         busy = self.busy()
         if busy is not None:

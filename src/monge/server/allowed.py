@@ -1,6 +1,4 @@
-"""What the settings of a request may name: shipped lists, loaded models, bounded numbers; never a
-local file.
-"""
+"""What settings of a request may name: shipped lists, loaded models, bounded numbers; no files."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ FETCHED = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
-    """Raise where a setting names something that this service does not offer, or asks for unbounded
-    work.
-    """
+    """Raise where a setting is not offered by this service, or asks for unbounded work."""
     if isinstance(spec, LexicalSpec):
         _check_words(spec)
         return
@@ -37,7 +33,7 @@ def _check_words(spec: LexicalSpec) -> None:
     if tokenizer in FETCHED:
         raise InvalidSetting(
             f"{spec.name}: tokenize={tokenizer} is fetched from the network, which a service does "
-            f"not"
+            "not"
         )
     for option in ("char_order", "word_order", "orders", "beta"):
         if isinstance(spec.options.get(option), int) and spec.options[option] > MOST_ORDER:
@@ -56,9 +52,8 @@ def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) ->
         _check_one_of("fluency.model", fluency.model, models)
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         raise InvalidSetting(
-            f"weights.corpus takes references, each-side or sources here, got "
-            f"{spec.weights.corpus!r}; fit other texts "
-            "with POST /v1/stats and give their id"
+            "weights.corpus takes references, each-side or sources here, got "
+            f"{spec.weights.corpus!r}; fit other texts with POST /v1/stats and give their id"
         )
     if isinstance(spec.transport, Tempered):
         _check_at_most("transport.sweeps", spec.transport.sweeps, MOST_SWEEPS)

@@ -1,6 +1,4 @@
-"""The segments of a job, a page at a time, as the browser of a report shows them
-(`monge.report.browser`).
-"""
+"""The segments of a job, page by page, as the browser of a report shows them."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ ItemKey = tuple[str, int]
 
 
 class SegmentQuery(BaseModel):
-    """Which segments to show, and how to sort them: for a metric, a system and a second system;
-    `size` from `start`.
-    """
+    """Which segments to show, and in which order: for a metric, a system and a second system."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -49,9 +45,7 @@ class SegmentQuery(BaseModel):
 
 
 class BrowsedJob:
-    """The results, texts and plans of a job by metric, system and item; a score is NaN where a
-    system lacks an item.
-    """
+    """Results, texts and plans of a job by metric, system and item; missing scores are NaN."""
 
     def __init__(
         self, results: list[Result], rows: Iterable[Segment], plans: dict[str, Any]
@@ -92,9 +86,7 @@ class BrowsedJob:
 
     @cached_property
     def references(self) -> list[list[dict[int, int]]]:
-        """[metrics][systems]: item -> the index of the best reference, where it is not the
-        first.
-        """
+        """[metrics][systems]: item -> the index of the best reference, unless it is the first."""
         return [
             [
                 {
@@ -210,9 +202,7 @@ def _find_place(kind: str, name: str | None, names: list[str]) -> int:
 
 
 def _sort_keys(job: BrowsedJob, view: SegmentQuery, chosen: _Chosen) -> Array:
-    """Return the key that each item is sorted by, [items]; NaN for those that the order
-    leaves out.
-    """
+    """Return the sort key of each item, [items]; NaN for those that the order leaves out."""
     scores = job.scores[chosen.metric]
     if view.order in ("difference", "spread") and len(job.systems) < 2:
         raise Refusal(422, f"a {view.order} needs two systems", None, "this job has one")

@@ -42,15 +42,11 @@ class Gone(Exception):
 
 
 class _Interrupted(BaseException):
-    """Raised in a thread that works for a cancelled ticket; handlers of `Exception` do not catch
-    it.
-    """
+    """Raised in a thread of a cancelled ticket; handlers of `Exception` do not catch it."""
 
 
 def _forget_interruptions() -> None:
-    """Do not report an interruption raised while Python cleaned up: it is lost there, and raised
-    again later.
-    """
+    """Do not report an interruption raised while Python cleaned up: it is raised again later."""
     report = sys.unraisablehook
 
     def report_others(unraisable: sys.UnraisableHookArgs) -> None:
@@ -124,9 +120,7 @@ class Ticket:
 
 
 def _is_safe(thread: int) -> bool:
-    """Return whether a thread under `Ticket.run` can be interrupted now; it stands still
-    meanwhile.
-    """
+    """Return whether a thread under `Ticket.run` can be interrupted now; it is paused meanwhile."""
     frame = sys._current_frames().get(thread)
     while frame is not None and frame.f_code is not Ticket.run.__code__:
         if frame.f_code.co_filename in LEFT_ALONE:

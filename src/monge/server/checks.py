@@ -105,9 +105,7 @@ class Checks:
     def check_resampling(
         self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling
     ) -> work.WorkEstimate:
-        """Estimate the work of comparing systems; raise where it needs too many resamples, or is
-        too much.
-        """
+        """Estimate the work of comparing systems; raise where it is too much."""
         most = self.limits.resamples
         if resampling.resamples > most:
             raise limit_refusal("resamples", resampling.resamples, "resamples", most)
@@ -117,8 +115,8 @@ class Checks:
         )
         if needed > max(most, usual):
             message = (
-                f"alpha={resampling.alpha:g} with {systems} systems needs {needed} "
-                f"resamples, at most {most}"
+                f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at "
+                f"most {most}"
             )
             raise Refusal(
                 413, message, most, "take a larger alpha, or start with --limit resamples=N"
@@ -129,9 +127,7 @@ class Checks:
 
     @contextmanager
     def admit(self, seconds: float) -> Iterator[str]:
-        """Admit a request of so much work and yield its pace; raise where too many heavy ones are
-        in flight.
-        """
+        """Admit a request of so much work and yield its pace; raise if too many heavy ones run."""
         if seconds <= max(QUICK, self.limits.work / HEAVY_PART):
             yield "quick" if seconds <= QUICK else "slow"
             return
@@ -140,7 +136,7 @@ class Checks:
             if self._heavy >= most:
                 raise Refusal(
                     429,
-                    f"{most} requests of much work are worked on",
+                    f"{most} large requests are running",
                     most,
                     "come back later",
                     retry=5,

@@ -1,6 +1,4 @@
-"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage, cached texts. No
-text, no name.
-"""
+"""The counters of `/metrics`: requests, queue, batch sizes, seconds per stage; no texts."""
 
 from __future__ import annotations
 
@@ -15,18 +13,10 @@ class ServiceCounters:
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "monge_requests",
-            "Requests by route and status.",
-            ["route", "status"],
-            registry=registry,
-        )
+        statuses, seconds = "Requests by route and status.", "From the first byte to the answer."
+        self._requests = Counter("monge_requests", statuses, ["route", "status"], registry=registry)
         self._seconds = Histogram(
-            "monge_request_seconds",
-            "From the first byte to the answer.",
-            ["route"],
-            buckets=_SECONDS,
-            registry=registry,
+            "monge_request_seconds", seconds, ["route"], buckets=_SECONDS, registry=registry
         )
         self.in_flight = Gauge("monge_in_flight", "Requests that are worked on.", registry=registry)
         self.waiting = Gauge(
@@ -65,9 +55,7 @@ class ServiceCounters:
         self._seconds.labels(route).observe(seconds)
 
     def count_pass(self, texts: int, requests: int, encoded: int) -> None:
-        """Count an encoding pass: its distinct texts, its requests, and the texts that the model
-        encoded.
-        """
+        """Count an encoding pass: distinct texts, requests, and texts that the model encoded."""
         self._size.observe(texts)
         self._shared.observe(requests)
         self._texts.inc(texts)

@@ -88,9 +88,7 @@ class _ReadTexts:
 
 
 class SlicedEncoding:
-    """An encoding that reads texts in slices, taking turns with requests; for the windows of
-    a job.
-    """
+    """An encoding that reads texts in slices, taking turns with requests; for windows of jobs."""
 
     def __init__(
         self, engine: BatchingEngine, metrics: Sequence[BoundMetric], ticket: Ticket
@@ -103,9 +101,7 @@ class SlicedEncoding:
 
 
 class BatchingEngine:
-    """Encodes texts in batches ("passes") in its own thread; without `share` every slice has its
-    own pass.
-    """
+    """Encodes texts in batches (passes) in its own thread; `share` joins requests in a pass."""
 
     def __init__(self, counters: ServiceCounters, *, share: bool = True) -> None:
         self._counters, self._share = counters, share
@@ -137,8 +133,7 @@ class BatchingEngine:
         return work.done
 
     def window_scorer(self, ticket: Ticket, pace: str = "quick") -> Callable[..., list[Scores]]:
-        """Return a function that scores the windows of a run, encoding their texts together with
-        those of other runs.
+        """Return a function that scores windows, encoding their texts together with other runs.
 
         `pace` is quick, slow or job: each is solved by threads of its own, so that the quick wait
         for nobody else. Few threads solve, which is faster, and words by others than vectors.
@@ -187,9 +182,7 @@ class BatchingEngine:
 
     @property
     def longest_seconds(self) -> float:
-        """Seconds that the longest-busy thread (the engine's, or one that solves) has spent on its
-        current task.
-        """
+        """Seconds that the longest-busy thread has spent on its current task."""
         now = time.monotonic()
         return max((now - begun for begun in list(self._busy_since.values())), default=0.0)
 
@@ -206,9 +199,7 @@ class BatchingEngine:
         ticket: Ticket,
         known_pieces: Mapping[Reader, Mapping[str, Tokens]] = MappingProxyType({}),
     ) -> dict[Reader, dict[str, Any]]:
-        """Return pieces and vectors of distinct texts, slice by slice; `known_pieces` holds texts
-        already tokenised.
-        """
+        """Return pieces and vectors of distinct texts; `known_pieces` has those already cut."""
         kind = frozenset((metric.reader, metric.request) for metric in metrics)
         read_by_reader: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}
         for part in _slices(texts):
@@ -279,9 +270,7 @@ class BatchingEngine:
                     self._busy_since.pop(get_ident(), None)
 
     def _take_batch(self) -> list[_QueuedWork]:
-        """Return the first entry and, if it may share, others that need the same vectors, up to
-        PASS characters.
-        """
+        """Return the first entry and, if it may share, others that need the same vectors."""
         first = self._waiting.popleft()
         if first.call is not None or not self._share:
             return [first]

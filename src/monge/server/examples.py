@@ -1,6 +1,4 @@
-"""Bundled examples for the page, and the recorded agreement and cost of metrics; nothing is
-fetched.
-"""
+"""Bundled examples for the page, and recorded agreement and cost of metrics."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ the first with it.
 
 @cache
 def agreement() -> dict[str, Any]:
-    """Return the agreement with people by metric, from the results behind `monge recommend`; `mean`
-    is over groups.
-    """
+    """Return the agreement with people by metric, from the results behind `monge recommend`."""
     figures_by_metric: dict[str, Any] = {}
     for evaluation in sorted(judgements(), key=lambda evaluation: evaluation.key != SHOWN):
         about = {
@@ -89,16 +85,12 @@ def measured_here(milliseconds: float | None) -> dict[str, Any]:
 
 
 def kept_cost(name: str, model: str) -> dict[str, Any]:
-    """Return the recorded cost per pair of sentences and the machine it was measured on; None where
-    there is none.
-    """
+    """Return the recorded cost per pair and the machine it was measured on; None without one."""
     measured_cost = cost_of(name, SENTENCES, model)
     if measured_cost is None:
         return {"milliseconds_a_pair": None, "measured_on": None}
-    return {
-        "milliseconds_a_pair": measured_cost.seconds,
-        "measured_on": machine(),
-    }  # seconds a thousand pairs
+    # seconds per thousand pairs are milliseconds per pair
+    return {"milliseconds_a_pair": measured_cost.seconds, "measured_on": machine()}
 
 
 def machine() -> str:

@@ -1,6 +1,4 @@
-"""The outermost layer: token, origin, size and time limits, headers. Plain ASGI, so that answers
-can be streamed.
-"""
+"""The outermost layer, in plain ASGI: token, origin, size and time limits, headers."""
 
 from __future__ import annotations
 
@@ -25,8 +23,7 @@ Send = Callable[[Message], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src "
-    "'self'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "content-security-policy": POLICY,
@@ -50,9 +47,7 @@ log = logging.getLogger("monge.server")
 
 
 class Guard:
-    """Refuses what is too large, compressed, without its token, or too late; counts and logs, but
-    never a text.
-    """
+    """Refuses requests that are too large, compressed, late or without token; logs no texts."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self._app, self._service = app, service
@@ -105,9 +100,7 @@ class Guard:
             log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * seconds)
 
     async def _forward(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
-        """Forward the request: with its body read, or for uploads with its body counted as it
-        arrives.
-        """
+        """Forward the request with its body; count the body of an upload as it arrives."""
         if scope["path"] == UPLOADS and scope["method"] == "POST":
             return await self._forward_upload(scope, receive, answer)
         parts: list[bytes] = []
@@ -133,9 +126,7 @@ class Guard:
     async def _forward_upload(
         self, scope: Message, receive: Receive, answer: Send
     ) -> Refusal | None:
-        """Forward the upload of a job's files, or return a refusal where too many uploads are
-        running.
-        """
+        """Forward the upload of a job's files; refuse where too many uploads are running."""
         limits = self._service.limits
         if self._uploads >= limits.uploads:
             message = f"{limits.uploads} uploads come in already"
@@ -150,9 +141,7 @@ class Guard:
         return None
 
     async def _read_body(self, receive: Receive, parts: list[bytes]) -> bytes | None:
-        """Return the body, None where the client disconnected; bounds the bytes of all bodies in
-        transit.
-        """
+        """Return the body, None where the client disconnected; bounds all bodies in transit."""
         limits, size = self._service.limits, 0
         while True:
             message = await receive()
@@ -215,9 +204,7 @@ class Guard:
         return page and not self._service.ready and not self.draining
 
     def _is_cross_site(self, headers: dict[bytes, bytes]) -> bool:
-        """Return whether a browser asks on behalf of another site: by its origin, or by a foreign
-        host name.
-        """
+        """Return whether a browser asks on behalf of another site: by origin or host name."""
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
         hosts = self._service.config.hosts
         if origin is not None and origin.partition(b"://")[2] != host:

@@ -25,9 +25,7 @@ SCORING, COMPARING, EXPLAINING, WRITING = "scoring", "comparing", "explaining", 
 
 @dataclass(frozen=True)
 class JobOrder:
-    """What a job was asked to do; `files` name the uploads by role: hypotheses, references, source
-    or table.
-    """
+    """What a job was asked to do; `files` are pairs of a role and the name of an upload."""
 
     metrics: tuple[str, ...]
     files: tuple[tuple[str, str], ...]
@@ -144,9 +142,7 @@ class Job:
 
     @classmethod
     def read(cls, folder: Path) -> Job:
-        """Return the job in a directory; raise UnreadableJob where its files are not as they were
-        written.
-        """
+        """Return the job in a directory; raise UnreadableJob where its files are damaged."""
         saved_job = _read(folder / "job.json", _KeptJob)
         saved_state = _read(folder / "state.json", _KeptState)
         job = cls(
@@ -174,9 +170,7 @@ class Job:
         return self.folder / f"statistics-{name}.json"
 
     def rows(self) -> list[Segment]:
-        """Return the segments of the uploaded files; systems have the names their files were sent
-        under.
-        """
+        """Return the segments of the uploaded files; systems have the names of their files."""
         by_role: dict[str, list[tuple[Path, str]]] = {}
         for path, (role, name) in zip(self.inputs(), self.order.files, strict=True):
             by_role.setdefault(role, []).append((path, name))
@@ -198,9 +192,7 @@ class Job:
         return rows
 
     def with_client_names(self, message: str) -> str:
-        """Return a message with the names that the client gave its files instead of the paths on
-        this machine.
-        """
+        """Return a message with the client's names of files instead of paths on this machine."""
         for k, (_, name) in reversed(list(enumerate(self.order.files))):
             message = message.replace(str(self.folder / f"input-{k}"), name)
         return message

@@ -1,5 +1,4 @@
-"""Jobs: runs too large for a request, journalled under a directory, so that a killed service goes
-on with them.
+"""Jobs: runs too large for a request, with a journal from which a restarted service goes on.
 
 A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files),
 `statistics-ID.json` (the statistics it was sent with), `state.json`, while it runs the journal
@@ -118,9 +117,7 @@ class Jobs:
         return folder
 
     def submit(self, folder: Path, order: JobOrder) -> Job:
-        """Accept a job whose files are in its directory; raise where a name, setting or line is
-        wrong.
-        """
+        """Accept a job whose files are in its directory; raise where its input is wrong."""
         job = Job(folder.name, folder, order, time.time())
         self._check(job)
         try:
@@ -220,9 +217,7 @@ class Jobs:
         return result_path
 
     def drop_old(self) -> None:
-        """Drop jobs that ended too long ago, then the oldest ended ones while all take too much
-        space.
-        """
+        """Drop jobs that ended too long ago, then the oldest ones while all need too much space."""
         limits = self._service.limits
         ended = sorted(
             (job for job in list(self._jobs.values()) if job.state in ENDED),
@@ -271,9 +266,7 @@ class Jobs:
                 log.exception("job %s", job.id)
 
     def _outcome(self, job: Job) -> tuple[str | None, Refusal | None]:
-        """Run a job; return the state it ends in, and the error if it failed; no state where the
-        service stops.
-        """
+        """Run a job; return its final state and error; no state where the service stops."""
         try:
             self._score(job)
         except Gone:
@@ -308,39 +301,16 @@ class Jobs:
             job.state = state
 
     def _score(self, job: Job) -> None:
+        """Score the segments of a job, compare its systems, and write the results."""
         service, order = self._service, job.order
         metrics = [
             service.metric(name, order.settings, order.lang, order.model) for name in order.metrics
         ]
         rows = job.rows()
         paired = _pair_segments(rows)
-        rows = paired or rows
-
-        def progress(count: int) -> None:
-            job.done += count
-            job.ticket.check()
-
-        job.done, job.begun_at, job.phase = 0, 0, SCORING
-        corpora, watch, shared = (
-            self._corpora(job),
-            api.Watch(progress),
-            service.engine.window_scorer(job.ticket, "job"),
-        )
-        with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
-            results = api.score_segments(
-                metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared
-            )
-        compared = None
-        if paired:
-            job.phase = COMPARING
-            compared = comparison = job.ticket.run(
-                lambda: self._compare_systems(job, metrics, results)
-            )
-            plain = json.loads(render_study(comparison, "json", version=VERSION))
-            keep_file(
-                job.folder / "comparison.json",
-                json.dumps({**plain, "verdict": comparison.verdict}) + "\n",
-            )
+        rows, corpora = paired or rows, self._corpora(job)
+        results = self._score_rows(job, metrics, rows, corpora)
+        compared = self._write_comparison(job, metrics, results) if paired else None
         reported = JobReport(service.engine, job, metrics, corpora)
         files = (
             reported.files(results, rows, compared)
@@ -354,6 +324,33 @@ class Jobs:
             job.folder / "results.json",
             render_results(results, "json", version=VERSION, segments=True),
         )
+
+    def _score_rows(
+        self, job: Job, metrics: list[api.Metric], rows: Sequence[Segment], corpora: api.Corpora
+    ) -> list[Result]:
+        """Score the segments of a job; a restart goes on from the journal in its folder."""
+
+        def progress(count: int) -> None:
+            job.done += count
+            job.ticket.check()
+
+        job.done, job.begun_at, job.phase = 0, 0, SCORING
+        watch, shared = api.Watch(progress), self._service.engine.window_scorer(job.ticket, "job")
+        with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
+            return api.score_segments(
+                metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared
+            )
+
+    def _write_comparison(
+        self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]
+    ) -> Comparison:
+        """Compare the systems of a job, and write the comparison."""
+        job.phase = COMPARING
+        comparison = job.ticket.run(lambda: self._compare_systems(job, metrics, results))
+        plain = json.loads(render_study(comparison, "json", version=VERSION))
+        text = json.dumps({**plain, "verdict": comparison.verdict}) + "\n"
+        keep_file(job.folder / "comparison.json", text)
+        return comparison
 
     def _compare_systems(
         self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]
@@ -371,9 +368,7 @@ class Jobs:
         )
 
     def _corpora(self, job: Job) -> api.Corpora:
-        """Return the statistics that a job holds; jobs of an older service have theirs in the
-        common directory.
-        """
+        """Return the statistics of a job; older jobs have theirs in the common directory."""
         names = job.order.statistics
         files = [job.statistics_file(name) for name in names]
         if not all(path.is_file() for path in files):
@@ -382,9 +377,7 @@ class Jobs:
 
 
 def _pair_segments(rows: Sequence[Segment]) -> list[Segment]:
-    """Return the segments aligned for a comparison; none where systems do not have the same
-    items.
-    """
+    """Return the segments aligned for a comparison; none where systems have different items."""
     try:
         return [row for system_rows in aligned(rows).values() for row in system_rows]
     except (Misaligned, UsageError):

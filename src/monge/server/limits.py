@@ -1,6 +1,4 @@
-"""What the service takes from one request and from all of them: stated, changeable at start, never
-silent.
-"""
+"""The limits of one request and of all of them together, which can be changed at start."""
 
 from __future__ import annotations
 

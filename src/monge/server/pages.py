@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
@@ -15,12 +15,10 @@ from monge.metrics.forms import EVERY, kind_of
 from monge.render.components import asset, palette_css
 from monge.render.page import STYLE
 from monge.report.document import report_style
+from monge.server.application import App, app_of
 from monge.server.examples import HERE, PAIRS, SYSTEMS, machine
 from monge.server.refusals import Refusal
 from monge.server.service import VERSION
-
-if TYPE_CHECKING:
-    from monge.server.app import App
 
 KINDS = {
     "css": "text/css; charset=utf-8",
@@ -48,49 +46,64 @@ STATIC = {
 }
 
 
-def router(app: App) -> APIRouter:
-    """Return the routes of the pages and of the files they load."""
-    routes = APIRouter(include_in_schema=False)
-    environment = Environment(
-        loader=PackageLoader("monge.server"),
-        autoescape=select_autoescape(),
-        undefined=StrictUndefined,
+def _code(text: str) -> Markup:
+    """Return a sentence as HTML, with `backticked` parts as code."""
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts)
     )
-    environment.filters["code"] = _code
-    environment.filters["pretty"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
 
-    def view(request: Request) -> HTMLResponse:
-        name, title = VIEWS[request.scope["route"].path]
-        more = _catalogue(app) if name == "catalogue" else {}
-        template = environment.get_template(f"{name}.html")
-        return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
-    for path in VIEWS:
-        routes.add_api_route(path, view, methods=["GET"])
+router = APIRouter(include_in_schema=False)
+_TEMPLATES = Environment(
+    loader=PackageLoader("monge.server"),
+    autoescape=select_autoescape(),
+    undefined=StrictUndefined,
+)
+_TEMPLATES.filters["code"] = _code
+_TEMPLATES.filters["pretty"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
 
-    @routes.get("/docs")
-    def docs(request: Request) -> HTMLResponse:
-        variables = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
-        template = environment.get_template("docs.html")
-        return HTMLResponse(
-            template.render(view="docs", title="HTTP interface", **variables, **_shared(app))
-        )
 
-    @routes.get("/static/{name}")
-    def static(name: str) -> Response:
-        if name not in STATIC:
-            raise Refusal(404, "no such file", None, "")
-        return Response(
-            STATIC[name],
-            media_type=KINDS[name.rpartition(".")[2]],
-            headers={"cache-control": "no-cache"},
-        )
+def _view(request: Request) -> HTMLResponse:
+    """Return one of the pages of `VIEWS`."""
+    app = app_of(request)
+    name, title = VIEWS[request.scope["route"].path]
+    more = _catalogue(app) if name == "catalogue" else {}
+    template = _TEMPLATES.get_template(f"{name}.html")
+    return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
-    @routes.get("/favicon.ico")
-    def icon() -> Response:
-        return Response(STATIC["icon.svg"], media_type=KINDS["svg"])
 
-    return routes
+for path in VIEWS:
+    router.add_api_route(path, _view, methods=["GET"])
+
+
+@router.get("/docs")
+def docs(request: Request) -> HTMLResponse:
+    """Return the page that documents the HTTP interface."""
+    app = app_of(request)
+    variables = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
+    template = _TEMPLATES.get_template("docs.html")
+    return HTMLResponse(
+        template.render(view="docs", title="HTTP interface", **variables, **_shared(app))
+    )
+
+
+@router.get("/static/{name}")
+def static(name: str) -> Response:
+    """Return a file that the pages load."""
+    if name not in STATIC:
+        raise Refusal(404, "no such file", None, "")
+    return Response(
+        STATIC[name],
+        media_type=KINDS[name.rpartition(".")[2]],
+        headers={"cache-control": "no-cache"},
+    )
+
+
+@router.get("/favicon.ico")
+def icon() -> Response:
+    """Return the icon of the pages."""
+    return Response(STATIC["icon.svg"], media_type=KINDS["svg"])
 
 
 def _catalogue(app: App) -> dict[str, Any]:
@@ -101,14 +114,6 @@ def _catalogue(app: App) -> dict[str, Any]:
         "catalogue": metrics,
         "machine": "here, when the service started" if is_measured_here else machine(),
     }
-
-
-def _code(text: str) -> Markup:
-    """Return a sentence as HTML, with `backticked` parts as code."""
-    parts = text.split("`")
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts)
-    )
 
 
 def _shared(app: App) -> dict[str, Any]:
@@ -124,7 +129,6 @@ def _shared(app: App) -> dict[str, Any]:
             name: {"title": row.title, "kind": kind_of(name)} for name, row in EVERY.items()
         },
         "chosen": list(service.config.metrics),
-        "needs_token": service.config.token is not None,
     }
     return {
         "version": VERSION,

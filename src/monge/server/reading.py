@@ -38,9 +38,7 @@ _PLAIN: dict[str, Any] = {"include_url": False, "include_input": False, "include
 
 @contextmanager
 def pause_garbage_collector() -> Iterator[None]:
-    """Pause the garbage collector: it would scan half a million new lists repeatedly, and no other
-    thread could run.
-    """
+    """Pause the garbage collector, which would scan many new lists while other threads wait."""
     gc.disable()
     try:
         yield
@@ -49,9 +47,7 @@ def pause_garbage_collector() -> Iterator[None]:
 
 
 def strict_json(body: bytes) -> Any:
-    """Return the value of a JSON text in UTF-8; refuse duplicate keys, NaN, infinite numbers and
-    deep nesting.
-    """
+    """Return the value of a JSON text; refuse duplicate keys, NaN, infinity and deep nesting."""
     try:
         return json.loads(
             body.decode("utf-8"),
@@ -123,9 +119,7 @@ def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
 
 
 class StrictRequest(Request):
-    """A request whose JSON is read strictly into its model; a long body in a thread, so that others
-    do not wait.
-    """
+    """A request whose JSON is read strictly into its model; a long body is read in a thread."""
 
     model: type[BaseModel] | None = None
 
@@ -186,19 +180,11 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
 
     Packed ones are unpacked, to `most` bytes together.
     """
-    fields, room = (*ROLES, *WORDS, *SINGLE), most
+    room = most
     files: list[tuple[str, str]] = []
     words: dict[str, list[str]] = {}
     for key, value in form.multi_items():
-        if key not in fields:
-            raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
-        if isinstance(value, UploadFile) != (key in ROLES):
-            raise Refusal(
-                422,
-                f"{key} is {'a file' if key in ROLES else 'a word'}",
-                None,
-                "curl -F hypotheses=@FILE",
-            )
+        _check_field(key, is_file=isinstance(value, UploadFile))
         if isinstance(value, UploadFile):
             path, name = folder / f"input-{len(files)}", value.filename or ""
             await _save_upload(value, path)
@@ -226,6 +212,16 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
     )
 
 
+def _check_field(key: str, *, is_file: bool) -> None:
+    """Raise for a field that a job does not have, or a word in the place of a file."""
+    fields = (*ROLES, *WORDS, *SINGLE)
+    if key not in fields:
+        raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
+    if is_file != (key in ROLES):
+        kind = "a file" if key in ROLES else "a word"
+        raise Refusal(422, f"{key} is {kind}", None, "curl -F hypotheses=@FILE")
+
+
 async def _save_upload(upload: UploadFile, path: Path) -> None:
     try:
         with path.open("wb") as file:
@@ -236,9 +232,7 @@ async def _save_upload(upload: UploadFile, path: Path) -> None:
 
 
 def _unpack(path: Path, name: str, most: int) -> int:
-    """Unpack a gzip file in its place and return its size; raise where that exceeds `most`
-    bytes.
-    """
+    """Unpack a gzip file in place and return its size; raise where that exceeds `most` bytes."""
     size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
     try:
         with gzip.open(path) as source, unpacked.open("wb") as target:
@@ -283,7 +277,7 @@ def _check_files(files: list[tuple[str, str]]) -> None:
     if "table" in roles and len(files) > 1:
         raise Refusal(
             422,
-            "a table stands alone",
+            "a table cannot be sent with other files",
             None,
             "send a table, or hypotheses with references or a source",
         )

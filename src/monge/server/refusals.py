@@ -36,9 +36,7 @@ KINDS: dict[int, str] = {
 
 
 class Refusal(HTTPException):
-    """A request that is not served; `limit` is the value of the limit it met, `retry` seconds until
-    another try.
-    """
+    """A request that is refused: `limit` is the limit it met, `retry` when to try again."""
 
     def __init__(
         self,

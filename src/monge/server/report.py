@@ -1,6 +1,4 @@
-"""The report of a job: the document of `monge report`, its content for the page of the service, and
-its plans.
-"""
+"""The report of a job: the document of `monge report`, its content for the page, its plans."""
 
 from __future__ import annotations
 
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 
 REPORT_FILE, CONTENT_FILE, PLANS_FILE = "report.html", "report.json", "plans.json"
 UNPAIRED = (
-    "The systems have different segments: their scores are shown, and whether one is "
-    "better is not tested."
+    "The systems have different segments: their scores are shown, and whether one is better is not "
+    "tested."
 )
 
 
@@ -45,9 +43,7 @@ class JobReport:
     def files(
         self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None
     ) -> dict[str, str]:
-        """Return the files that the job keeps, by name; raise Gone where it is cancelled
-        meanwhile.
-        """
+        """Return the files that the job keeps, by name; raise Gone where it is cancelled."""
         self._job.phase = EXPLAINING
         return self._job.ticket.run(lambda: self._make_files(results, rows, comparison))
 
@@ -81,9 +77,7 @@ class JobReport:
         rows: Sequence[Segment],
         expect: dict[str, str] | None,
     ) -> Iterable[tuple[int, Transported]]:
-        """Return the plans of some segments, whose texts are encoded in turn with those of
-        requests.
-        """
+        """Return the plans of some segments, encoding their texts in turn with requests."""
         members = [metric.by_transport("plans")]
         encoding = cast("Encoding", SlicedEncoding(self._engine, members, self._job.ticket))
         transported = api.transported_segments(
@@ -93,9 +87,7 @@ class JobReport:
 
 
 def unpaired_files(results: Sequence[Result]) -> dict[str, str]:
-    """Return the files of a job whose systems have different segments: a page of scores without a
-    comparison.
-    """
+    """Return the files of a job whose systems have different segments: no comparison."""
     by_metric: dict[str, list[Result]] = {}
     for result in results:
         by_metric.setdefault(result.metric, []).append(result)

@@ -17,8 +17,9 @@ from monge.metrics.labels import labels
 from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scorer import Scores
 from monge.scoring.text_checks import check_first_segments, warn_unknown
-from monge.scoring.windows import REFERENCES, Window, distinct, scan_input
+from monge.scoring.windows import REFERENCES, Window, distinct
 from monge.types import CorpusStats, Result, Segment
+from monge.types.text import scan_input
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
@@ -51,9 +52,7 @@ class SmallRequest:
 
 
 def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-    """Return whether a request is small, and its scores depend on its segments and settings
-    alone.
-    """
+    """Return whether a request is small and its scores depend on nothing else."""
     if (
         len(rows) > FEW
         or not all(row.references for row in rows)
@@ -64,9 +63,7 @@ def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> 
 
 
 def _uses_own_texts_only(metric: api.Metric) -> bool:
-    """Return whether a metric compares vectors with references and takes nothing from other
-    texts.
-    """
+    """Return whether a metric compares vectors with references and fits nothing."""
     scorer = metric.scorer.members.get("")  # of a blend none stands there
     vector_metric = None if scorer is None else scorer.vector_metric
     if vector_metric is None or vector_metric.block != 1:
@@ -83,9 +80,7 @@ def _uses_own_texts_only(metric: api.Metric) -> bool:
 def answer_requests(
     requests: Sequence[SmallRequest], encoding: Encoding
 ) -> list[bytes | MongeError]:
-    """Answer small requests that ask for the same metrics; a request that fails has its error as
-    its answer.
-    """
+    """Answer small requests for the same metrics; a failed request has its error as its answer."""
     rows = [row for request in requests for row in request.rows]
     window = Window(rows, encoding)
     scorers = requests[0].scorers

@@ -1,6 +1,4 @@
-"""Reads the results of a job back, segment by segment: one long JSON call would block all other
-threads.
-"""
+"""Reads the results of a job by segment: one long JSON call would block other threads."""
 
 from __future__ import annotations
 

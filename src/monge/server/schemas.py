@@ -11,8 +11,7 @@ from monge import api
 HYPOTHESIS = "The cat slept on the warm mat."
 REFERENCE = "A cat was sleeping on the mat."
 SIGNATURES = tuple(
-    f"metric:{name}|options:char_order=6,word_order={words},beta=2,lowercase=no,whitespace=no,eps_smoothing=no,"
-    f"remove=whitespace|lib:sacrebleu|nrefs:1|case:mixed|eff:yes|nc:6|nw:{words}|space:no|version:2.6.0|monge:0.1.0"
+    f"metric:{name}|options:char_order=6,word_order={words},beta=2,lowercase=no,whitespace=no,eps_smoothing=no,remove=whitespace|lib:sacrebleu|nrefs:1|case:mixed|eff:yes|nc:6|nw:{words}|space:no|version:2.6.0|monge:0.1.0"
     for name, words in (("chrf", 0), ("chrf++", 2))
 )
 Name = Annotated[str, Field(max_length=2000)]
@@ -42,9 +41,7 @@ Sources = Annotated[
 
 
 class MetricRequest(BaseModel):
-    """What every request about metrics may say: settings for all of them, language, model,
-    statistics.
-    """
+    """What every request about metrics may say: settings, language, model, statistics."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -149,8 +146,7 @@ class CompareRequest(MetricRequest):
     test: str = Field(
         "auto",
         description="auto, bootstrap or permutation: whose p-values make the clusters; auto is "
-        "permutation for fewer "
-        "than 30 segments.",
+        "permutation for fewer than 30 segments.",
     )
     resamples: int = Field(1000, ge=1)
     confidence: float = Field(0.95, gt=0, lt=1)
@@ -215,9 +211,7 @@ class Refused(BaseModel):
 
 
 class SegmentScore(BaseModel):
-    """The score of one segment; `reference` is the index of the reference that gave it, -1 where no
-    single one did.
-    """
+    """The score of a segment; `reference` is the index of the one that gave it, -1 if several."""
 
     id: str
     score: float

@@ -1,6 +1,4 @@
-"""The process: it listens, reports when it is ready, and on SIGTERM finishes the requests it has
-accepted.
-"""
+"""The process: it listens, reports when it is ready, and finishes requests on SIGTERM."""
 
 from __future__ import annotations
 
@@ -19,7 +17,8 @@ from typing import TextIO
 import uvicorn
 
 from monge.errors import UsageError
-from monge.server.app import App, create
+from monge.server.app import create
+from monge.server.application import App
 from monge.server.service import Config
 from monge.server.slow_clients import make_timed_protocol
 
@@ -31,9 +30,7 @@ QUIET_TICKS = 5
 
 
 class Server(uvicorn.Server):
-    """A server that, once asked to stop, answers new requests with 503 until the accepted ones are
-    answered.
-    """
+    """A server that answers new requests with 503 while it finishes the accepted ones."""
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -41,9 +38,7 @@ class Server(uvicorn.Server):
         self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain, and make sure that the process ends in time; a second signal stops at
-        once.
-        """
+        """Begin to drain, and make the process end in time; a second signal stops at once."""
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
@@ -65,8 +60,7 @@ class Server(uvicorn.Server):
 
 
 def _end_within(seconds: float, code: int) -> None:
-    """End the process after so many seconds if it has not ended by then; all that was announced is
-    on the disk.
+    """End the process after so many seconds if it has not ended by then.
 
     A thread ends it with its code; a signal that needs no Python ends it if even that cannot run.
     """
@@ -100,9 +94,8 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.server" else logging.INFO)
-    os.environ.setdefault(
-        "TOKENIZERS_PARALLELISM", "false"
-    )  # waking threads costs more than cutting a few texts
+    # waking threads costs more than cutting a few texts
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     listening = _open_socket(host, port)
     try:
         app = create(config)
@@ -150,9 +143,8 @@ async def _serve(
 
 def _open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # named, or asyncio leaves Nagle's delay on
+    # the protocol is named, because otherwise asyncio leaves Nagle's delay on
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

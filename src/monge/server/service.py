@@ -46,8 +46,7 @@ VERSION = version("monge")
 
 @dataclass(frozen=True)
 class Config:
-    """The configuration of a service: metrics to warm, models it may use, their precision, and its
-    limits.
+    """The configuration of a service: metrics to warm, models, their precision, and limits.
 
     `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are
     the names it answers to, any where there are none; `share` off gives every request an encoding
@@ -93,9 +92,7 @@ class Service(Checks):
         self._lock = Lock()
 
     def warm(self) -> None:
-        """Load every model and score the bundled example with every metric, so that the first
-        request is no slower.
-        """
+        """Load every model and score the bundled example, so that the first request is fast."""
         api.keep_encoders(len(self.config.models) + 1)
         names = list(SYSTEMS.systems)
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
@@ -125,9 +122,7 @@ class Service(Checks):
     # ----------------------------------------------------------------------------------------------
 
     def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
-        """Return settings preceded by the precision of this service, which lexical metrics do not
-        have.
-        """
+        """Return settings preceded by this service's precision, which lexical metrics lack."""
         bare = name.partition("[")[0].strip()
         own = bare in EVERY and kind_of(bare) != "lexical" and self.config.precision != "fp32"
         return (*((f"encoder.precision={self.config.precision}",) if own else ()), *settings)
@@ -216,9 +211,7 @@ class Service(Checks):
         expect: list[dict[str, str]] | None = None,
         pace: str = "quick",
     ) -> list[Result]:
-        """Return the results of segments, whose windows are encoded together with those of other
-        requests.
-        """
+        """Return the results of segments, encoded together with those of other requests."""
         started = time.perf_counter()
         shared = self.engine.window_scorer(ticket, pace)
         results = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=shared)
@@ -249,8 +242,7 @@ class Service(Checks):
         return _json_writer(request)(results)
 
     def submit_small(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
-        """Queue a small request with loaded metrics and return the future of its answer; None for
-        any other.
+        """Queue a small request and return the future of its answer; None for any other.
 
         Quick, and waits for nothing: what an event loop may call.
         """
@@ -362,13 +354,10 @@ class Service(Checks):
     # ----------------------------------------------------------------------------------------------
 
     def catalogue(self) -> dict[str, Any]:
-        """Return every metric: what it measures, range, cost per pair where known, agreement with
-        people.
-        """
+        """Return every metric: what it measures, range, cost per pair, agreement with people."""
         agreements, model = agreement(), self.models.get(self.config.models[0], "")
-        has_kept_costs = is_measured(
-            model
-        )  # all times are of one machine: that of the kept ones, or this one
+        # all times are of one machine: that of the kept ones, or this one
+        has_kept_costs = is_measured(model)
         return {
             name: {
                 **row,
@@ -389,9 +378,8 @@ class Service(Checks):
         bare, spec = self.resolve_metric(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
         alone = metric.scorer.members.get("")
-        lacking = metric.scorer.fits or getattr(
-            alone, "needs_given", False
-        )  # it signs digests of what it is given
+        # a metric that takes statistics signs their digests
+        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),

@@ -36,70 +36,74 @@ def _raw_response(refusal: Refusal) -> bytes:
     return f"{head}\r\nconnection: close\r\n\r\n".encode() + body
 
 
-def make_timed_protocol(seconds: int) -> type[asyncio.Protocol]:
-    """Return a protocol class that gives the head of a request so many seconds, from its first byte
-    on.
+class TimedProtocol(HttpToolsProtocol):
+    """A connection that is closed if the head of a request is too slow or too long.
 
     The parser keeps a head until it is whole, however long it is: bytes are counted as they come,
     those of bodies aside, and a connection is closed with 431 where they are too many. What comes
-    behind a body is counted too.
-
-    A new connection has as long for its first byte; afterwards it is uvicorn's keep-alive that ends
-    an idle one.
+    behind a body is counted too. A new connection has `seconds` for its first byte; afterwards it
+    is uvicorn's keep-alive that ends an idle one. Uvicorn's own options limit neither.
     """
 
-    class TimedProtocol(HttpToolsProtocol):
-        """A connection with a timer."""
+    seconds = 0
+    clock: asyncio.TimerHandle | None = None
+    heads = bodies = 0  # bytes of the request that is being read
 
-        clock: asyncio.TimerHandle | None = None
-        heads = bodies = 0  # bytes of the request that is being read
+    def data_received(self, data: bytes) -> None:
+        """Parse the bytes, and close the connection where its head is too long."""
+        self.heads += len(data)
+        super().data_received(data)
+        if self.heads > MOST_HEAD + FRAMING * self.bodies and not self.transport.is_closing():
+            self.transport.write(_raw_response(long_head_refusal()))
+            self.transport.close()
 
-        def data_received(self, data: bytes) -> None:
-            self.heads += len(data)
-            super().data_received(data)
-            if self.heads > MOST_HEAD + FRAMING * self.bodies and not self.transport.is_closing():
-                self.transport.write(_raw_response(long_head_refusal()))
-                self.transport.close()
+    def on_body(self, body: bytes) -> None:
+        """Count the bytes of a body apart from those of the head."""
+        self.heads -= len(body)
+        self.bodies += len(body)
+        super().on_body(body)
 
-        def on_body(self, body: bytes) -> None:
-            self.heads -= len(body)
-            self.bodies += len(body)
-            super().on_body(body)
+    def on_message_complete(self) -> Any:
+        """Begin to count anew for the next request."""
+        # what else has come with it is the next head's, and read at once
+        self.heads = self.bodies = 0
+        return super().on_message_complete()
 
-        def on_message_complete(self) -> Any:
-            self.heads = self.bodies = (
-                0  # what else has come with it is the next head's, and read at once
-            )
-            return super().on_message_complete()
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the timer: a new connection must send its first byte in time."""
+        super().connection_made(transport)
+        self._start()
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._start()
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer with the connection."""
+        self._stop()
+        super().connection_lost(exc)
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop()
-            super().connection_lost(exc)
+    def on_message_begin(self) -> Any:
+        """Start the timer with the head of a request."""
+        self._start()
+        return super().on_message_begin()
 
-        def on_message_begin(self) -> Any:
-            self._start()
-            return super().on_message_begin()
+    def on_headers_complete(self) -> Any:
+        """Stop the timer: the head is whole."""
+        self._stop()
+        return super().on_headers_complete()
 
-        def on_headers_complete(self) -> Any:
-            self._stop()
-            return super().on_headers_complete()
+    def _start(self) -> None:
+        if self.clock is None:
+            self.clock = self.loop.call_later(self.seconds, self._late)
 
-        def _start(self) -> None:
-            if self.clock is None:
-                self.clock = self.loop.call_later(seconds, self._late)
-
-        def _stop(self) -> None:
-            if self.clock is not None:
-                self.clock.cancel()
-                self.clock = None
-
-        def _late(self) -> None:
+    def _stop(self) -> None:
+        if self.clock is not None:
+            self.clock.cancel()
             self.clock = None
-            if not self.transport.is_closing():
-                self.transport.close()
 
-    return TimedProtocol
+    def _late(self) -> None:
+        self.clock = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+def make_timed_protocol(seconds: int) -> type[asyncio.Protocol]:
+    """Return the protocol that gives the head of a request so many seconds from its first byte."""
+    return type("TimedProtocol", (TimedProtocol,), {"seconds": seconds})

@@ -1,5 +1,4 @@
-"""The state directory: jobs and statistics of one service, in a marked directory that one service
-locks.
+"""The state directory of a service, with its jobs and statistics; one service locks it.
 
 `monge-state.json` marks a directory as ours, `lock` is held while a service runs. Only names that a
 service makes are read, replaced or removed. What has such a name and cannot be read is moved into
@@ -17,6 +16,7 @@ import os
 import re
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
@@ -45,7 +45,8 @@ class StateFolder:
     """A state directory whose lock this process holds."""
 
     def __init__(self, folder: Path, lock: IO[bytes], *, temporary: bool) -> None:
-        self.folder, self._lock, self._temporary = folder, lock, temporary
+        self.folder = folder
+        self._release = weakref.finalize(self, _release, lock, folder if temporary else None)
         for name in (JOBS, UPLOADS, STATISTICS):
             (folder / name).mkdir(exist_ok=True)
         for upload in self._own_entries(UPLOADS, JOB_NAME):  # a killed service had not accepted it
@@ -77,9 +78,7 @@ class StateFolder:
 
     def close(self) -> None:
         """Release the lock, and remove a temporary directory."""
-        if self._temporary:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
+        self._release()
 
     @property
     def jobs(self) -> Path:
@@ -155,13 +154,19 @@ def _check_unmarked(folder: Path) -> None:
         if foreign:
             raise UsageError(
                 f"--state {folder}: holds {_summarise_names(foreign)}, which monge serve did not "
-                f"make; "
-                "give an empty directory or one that monge serve made"
+                "make; give an empty directory or one that monge serve made"
             )
 
 
 def _entries(folder: Path) -> Iterator[Path]:
     return (entry for entry in sorted(folder.iterdir()) if entry.name not in SYSTEM_NAMES)
+
+
+def _release(lock: IO[bytes], temporary: Path | None) -> None:
+    """Remove a temporary state directory, and release the lock."""
+    if temporary is not None:
+        shutil.rmtree(temporary, ignore_errors=True)
+    lock.close()
 
 
 def _lock_folder(folder: Path) -> IO[bytes]:
@@ -191,7 +196,7 @@ def _check_marker(folder: Path) -> None:
     if not isinstance(marked, dict) or marked.get("monge-state") != FORMAT:
         raise UsageError(
             f"--state {folder}: {MARKER} is not of a state that this version reads; give another "
-            f"directory"
+            "directory"
         )
 
 
@@ -217,9 +222,7 @@ def remove_job(folder: Path) -> None:
 
 
 def keep_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file atomically and flush it to disk; raise a refusal where the directory is full or
-    gone.
-    """
+    """Write a file atomically and flush it; raise a refusal where the directory is full or gone."""
     try:
         with whole_file(path) as place, place.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines([text] if isinstance(text, str) else text)

@@ -1,6 +1,4 @@
-"""Statistics that clients fitted, kept under the digest of their content; the oldest are dropped
-first.
-"""
+"""Statistics that clients fitted, under the digest of their content; the oldest go first."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from monge.types import CorpusStats
 
 
 class KeptStatistics:
-    """A bounded number of statistics by id, in memory and under the state directory where there is
-    one.
-    """
+    """A bounded number of statistics by id, in memory and in the state directory, if any."""
 
     def __init__(self, state: StateFolder | None, most: int) -> None:
         self._state, self._most = state, most

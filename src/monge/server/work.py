@@ -1,5 +1,4 @@
-"""Estimates the seconds of work of a request from its settings and the lengths of its texts, before
-it begins.
+"""Estimates the seconds of a request from its settings and the lengths of its texts.
 
 The constants were measured on one core of the machine that the figures of docs/serve.md are from,
 on the texts that take longest. An estimate only has to be right within a small factor: it refuses
@@ -84,8 +83,7 @@ class WorkEstimate:
 def estimate_scoring(
     metrics: Sequence[api.Metric], rows: Sequence[Segment], most: int, cells: int = MOST_CELLS
 ) -> WorkEstimate:
-    """Estimate the work of scoring segments; texts are tokenised only where their lengths could be
-    too much.
+    """Estimate the work of scoring segments; tokenise only texts that could be too long.
 
     Raises where a pair has more pieces than can be compared.
     """
@@ -100,9 +98,7 @@ def estimate_scoring(
 
 
 def bound_scoring(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> WorkEstimate:
-    """Return an upper bound of the work of scoring segments, from the number of their
-    characters.
-    """
+    """Return an upper bound of the work of scoring segments, from their characters."""
     return _estimate_rows(metrics, rows, count_pieces=False)
 
 
@@ -209,8 +205,8 @@ def check(work: WorkEstimate, most: int) -> None:
     """Raise where this is more work than one request may ask for."""
     if work.seconds > most:
         message = (
-            f"about {_format_seconds(work.seconds)} seconds of work "
-            f"({work.label}: {_format_seconds(work.largest)}), at most {most}"
+            f"about {_format_seconds(work.seconds)} seconds of work ({work.label}: "
+            f"{_format_seconds(work.largest)}), at most {most}"
         )
         hint = (
             "send shorter texts, fewer pairs, metrics, sweeps or resamples, or a job; --limit "
@@ -223,8 +219,8 @@ def check_pair(work: WorkEstimate, most: int) -> None:
     """Raise where one pair of a job is more work than one request may ask for."""
     if work.largest > most:
         message = (
-            f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at "
-            f"most {most} for one pair"
+            f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at most "
+            f"{most} for one pair"
         )
         raise Refusal(
             413,

@@ -228,3 +228,9 @@ class PartSums(Sum):
     def mean(self, name: str) -> float:
         """Return the mean of a part."""
         return self.totals[name] / self.n
+
+
+def mean_of_sums(sums: Array) -> Array:
+    """Return the mean of values from their sum and their number: [..., 2] -> [...]."""
+    mean: Array = sums[..., 0] / sums[..., 1]
+    return mean

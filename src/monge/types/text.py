@@ -1,9 +1,9 @@
-"""Texts before encoding: segments, their pieces and their units."""
+"""Texts before encoding: segments and one scan over them, their pieces and their units."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from monge.types.flags import FlagKind
@@ -12,6 +12,8 @@ BLANK = "␣"
 """The label of a piece that is only the marker of the beginning of a word."""
 _MARKS = frozenset({"▁", "Ġ"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+FIRST_SEGMENTS = 64
+"""Segments at the beginning of a run whose texts are checked before anything is scored."""
 
 
 def is_blank(text: str) -> bool:
@@ -36,6 +38,39 @@ class Segment:
         """The indices of the references to use: blank ones are left out unless all are blank."""
         worded = tuple(place for place, text in enumerate(self.references) if not is_blank(text))
         return worded or tuple(range(len(self.references)))
+
+
+@dataclass(frozen=True)
+class InputSummary:
+    """Facts about the segments of a run, from one scan.
+
+    systems: their names in input order; sides: the sides that any segment has, each with the first
+    segment that lacks it, None where all have it; first: the first segments.
+    """
+
+    systems: Sequence[str]
+    sides: Mapping[str, Segment | None]
+    first: Sequence[Segment]
+
+
+def scan_input(segments: Iterable[Segment]) -> InputSummary:
+    """Go through the segments once."""
+    first: list[Segment] = []
+    systems: dict[str, None] = {}
+    present: set[str] = set()
+    lacking: dict[str, Segment] = {}
+    for row in segments:
+        systems[row.system] = None
+        if len(first) < FIRST_SEGMENTS:
+            first.append(row)
+        has_sides = {"references": bool(row.references), "source": row.source is not None}
+        for side, has_side in has_sides.items():
+            if has_side:
+                present.add(side)
+            else:
+                lacking.setdefault(side, row)
+    sides = [side for side in ("references", "source") if side in present]
+    return InputSummary(list(systems), {side: lacking.get(side) for side in sides}, first)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@
 >>> from monge.compat.evaluate import directory
 >>> bertscore = evaluate.load(directory("bertscore"))
 >>> texts = ["Two cats sat on a mat.", "It rains."]
->>> results = bertscore.compute(predictions=texts, references=texts, model_type="auto",
-num_layers=4)
+>>> model = {"model_type": "auto", "num_layers": 4}
+>>> results = bertscore.compute(predictions=texts, references=texts, **model)
 >>> [round(f1, 2) for f1 in results["f1"]]
 [1.0, 1.0]
 >>> results["hashcode"].startswith("metric:bertscore@release|")

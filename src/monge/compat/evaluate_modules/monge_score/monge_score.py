@@ -3,8 +3,8 @@
 >>> import evaluate
 >>> from monge.compat.evaluate import directory
 >>> chrf = evaluate.load(directory(), "chrf")
->>> results = chrf.compute(predictions=["Two cats sat."], references=[["Two cats sat.", "There sat
-two cats."]])
+>>> references = [["Two cats sat.", "There sat two cats."]]
+>>> results = chrf.compute(predictions=["Two cats sat."], references=references)
 >>> results["score"]
 100.0
 >>> sorted(results)
