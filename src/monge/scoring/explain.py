@@ -62,7 +62,8 @@ def explain_segment(
     for side, centred in zip(texts_by_side, pair, strict=True):
         if centred.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
-    batch, raw = score_clouds(*(pad_texts([text], metric.spec) for text in pair), metric.spec)
+    hypotheses, references = (pad_texts([text], metric.spec) for text in pair)
+    batch, raw = score_clouds(hypotheses, references, metric.spec)
     parts = finish_parts(raw, [segment], metric, {segment.system: stats})
     scores = {part: float(values[0]) for part, values in parts.items()}
     tables = _tables(batch, 0, metric).items()
