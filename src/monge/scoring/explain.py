@@ -44,10 +44,9 @@ def explain_segment(
     """Explain the score of a segment against its first reference, from the plans of the pair.
 
     Without statistics, a metric that needs them is explained with uniform weights and no corpus
-    mean; the name, the signature and a note say so. Shares are of the plan's similarity, or of its
-    cost under a distance or a cost readout, and add up to the total on each side. Where there is
-    one plan per direction, shares of the hypothesis come from precision, those of the reference
-    from recall.
+    mean; name, signature and a note say so. Shares are of the plan's similarity, or of its cost
+    under a distance or a cost readout; they add up to the total on each side. With one plan per
+    direction, those of the hypothesis come from precision, those of the reference from recall.
     """
     name, notes = metric.name, tuple[str, ...]()
     if stats is None and metric.fits:
@@ -64,8 +63,8 @@ def explain_segment(
             raise DataError(f"there is nothing to explain: the {side} has no words")
     hypotheses, references = (pad_texts([text], metric.spec) for text in pair)
     batch, raw = score_clouds(hypotheses, references, metric.spec)
-    parts = finish_parts(raw, [segment], metric, {segment.system: stats})
-    scores = {part: float(values[0]) for part, values in parts.items()}
+    parts = finish_parts(raw, [segment], metric, {segment.system: stats}).items()
+    scores = {part: float(values[0]) for part, values in parts}
     tables = _tables(batch, 0, metric).items()
     plans = _collect_plans(segment, pair, batch, 0, metric)
     return Explanation(
