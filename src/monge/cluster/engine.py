@@ -101,9 +101,8 @@ def connect_in_background(engine: Engine, recipe: Recipe) -> Iterator[Future[int
 
     def start_workers() -> int:
         workers = stack.enter_context(connect(engine))
-        if (
-            engine.address is None
-        ):  # a model that cannot be loaded is met again with the first block
+        # a model that cannot be loaded is met again with the first block
+        if engine.address is None:
             for _ in map_on_ray(
                 load_models, [(recipe,)] * workers, workers=workers, threads=engine.threads
             ):

@@ -50,9 +50,8 @@ class Tables:
         columns_known = False
 
         def report_bad(line: int, why: str) -> None:
-            if (
-                bad is not None and columns_known
-            ):  # a row that is bad while columns are found is read again
+            # a row that is bad while columns are found is read again
+            if bad is not None and columns_known:
                 bad(why)
 
         for number, path in enumerate(self._paths):
@@ -148,9 +147,8 @@ def fetched(path: str, copy_folder: Path) -> str:
 
     try:
         system, remote_path = fs.FileSystem.from_uri(path)
-        target = (
-            copy_folder / sha256(path.encode()).hexdigest()[:8] / Path(remote_path).name
-        )  # others may have the same name
+        # others may have the same name
+        target = copy_folder / sha256(path.encode()).hexdigest()[:8] / Path(remote_path).name
         target.parent.mkdir(parents=True, exist_ok=True)
         if system.get_file_info(remote_path).type == fs.FileType.Directory:
             target.mkdir(exist_ok=True)

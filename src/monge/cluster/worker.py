@@ -259,9 +259,8 @@ class Worker:
         from monge.scoring import fit
 
         job, good_places = self._job, {place for window in windows for place in window}
-        for metric in vector_members(
-            self._metrics
-        ):  # a row that cannot be scored must not be counted
+        # a row that cannot be scored must not be counted
+        for metric in vector_members(self._metrics):
             if metric.reader.overlong == "error":
                 metric.reader.read(
                     distinct(

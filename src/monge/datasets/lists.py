@@ -40,9 +40,8 @@ def _to_list(values: object, name: str) -> list[Any]:
         )
     if isinstance(values, Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
-    if (
-        len(getattr(values, "shape", ())) == 2
-    ):  # a frame or a matrix: iterating over a frame gives its column names
+    # a frame or a matrix: iterating over a frame gives its column names
+    if len(getattr(values, "shape", ())) == 2:
         return _frame_rows(values, name)
     if hasattr(values, "to_pylist"):  # a pyarrow column, whose items are no texts yet
         return list(values.to_pylist())

@@ -338,9 +338,8 @@ def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _read_header(record: list[str], location: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in record)
-    duplicate = next(
-        (name for name in names if name and names.count(name) > 1), None
-    )  # spreadsheets add nameless ones
+    # spreadsheets add nameless ones
+    duplicate = next((name for name in names if name and names.count(name) > 1), None)
     if duplicate is not None:
         raise Unreadable(f"{location}: the header names column {duplicate!r} twice")
     return names

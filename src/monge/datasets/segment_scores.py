@@ -147,9 +147,8 @@ def _read_entries(path: str, name: str) -> Iterator[_Entry]:
             "tab, SCORE"
         )
     for row in rows:
-        if (
-            row.fields.get("type") == "result"
-        ):  # the last line of what `monge score -f jsonl` writes
+        # the last line of what `monge score -f jsonl` writes
+        if row.fields.get("type") == "result":
             continue
         value = rows.field(row, column)
         keys = {key: row.fields.get(columns.get(key)) for key in KEYS if columns.get(key)}

@@ -87,8 +87,7 @@ def load_causal(files: ModelFiles) -> tuple[Any, Any]:
         if not any(kind.endswith(endings) for kind in kinds):
             raise ModelError(
                 f"{files.directory}: no causal language model (its architecture is "
-                f"{', '.join(kinds)}; "
-                f"wanted one that ends in {' or '.join(endings)})"
+                f"{', '.join(kinds)}; wanted one that ends in {' or '.join(endings)})"
             )
         model, tokenizer, missing = _load(files, AutoModelForCausalLM, config)
     _check_covered(files, missing)

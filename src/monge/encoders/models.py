@@ -84,8 +84,7 @@ def _identify_packaged(row: Packaged, weights: Path) -> ModelFiles:
     if files.weights_digest != row.sha256:
         raise ModelError(
             f"{weights}: the weights of {row.name} have sha256 {files.weights_digest[:8]}, "
-            f"expected {row.sha256[:8]}: "
-            f"reinstall {row.distribution}=={row.version}"
+            f"expected {row.sha256[:8]}: reinstall {row.distribution}=={row.version}"
         )
     return files
 

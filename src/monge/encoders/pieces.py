@@ -57,9 +57,8 @@ def hide_specials(backend: Any, specials: Collection[str]) -> None:
 def unknown_id(backend: Any) -> int | None:
     """Return the id of the unknown piece ([UNK]); None where every text can be spelt."""
     pieces = backend.model.tokenize(_LACKING)
-    return (
-        int(pieces[0].id) if len(pieces) == 1 else None
-    )  # a byte-level model spells it, or leaves it out
+    # a byte-level model spells it, or leaves it out
+    return int(pieces[0].id) if len(pieces) == 1 else None
 
 
 def continues_word(

@@ -55,9 +55,8 @@ class Encoder(Protocol):
     depth: int
     longest: int  # pieces of one text, specials included
     looks_up: bool  # whether a word may have no vector: static vectors
-    unknown: (
-        int | None
-    )  # id of the piece that stands for what the vocabulary lacks, where it can lack something
+    # id of the piece that stands for what the vocabulary lacks, where it can lack something
+    unknown: int | None
     tuning: Tuning | None  # where it was tuned on human judgements
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
     # how its directory says that a text becomes one vector: mean, first, another name, or nothing

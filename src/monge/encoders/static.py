@@ -55,9 +55,8 @@ class _Shapes(dict[int, str]):
         if unicodedata.name(character, "").startswith("CJK "):
             return "c" if character.isalnum() else "o"
         kind = unicodedata.category(character)
-        if (
-            kind == "Cf"
-        ):  # soft hyphen and joiners are inside words, other invisible marks are nothing
+        # soft hyphen and joiners are inside words, other invisible marks are nothing
+        if kind == "Cf":
             return "w" if character in "\u00ad\u200c\u200d" else "s"
         return "d" if kind == "Nd" else "w" if kind[0] in "LMN" else "o"
 

@@ -226,9 +226,8 @@ def compare_scores(
         pairwise_tests(values, method="permutation", **how),
     )
     apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
-    intervals = bootstrap_means(
-        np.stack([*values, *apart]), level=resampling.confidence, **how
-    )  # one set of resamples
+    # one set of resamples
+    intervals = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)
     return _combine_intervals(names, intervals, tests, higher_is_better, resampling)
 
 

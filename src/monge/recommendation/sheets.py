@@ -97,9 +97,8 @@ def _notes(recommendation: Recommendation) -> Iterator[str]:
     )
     if len(recommendation.data) > 1:
         yield (
-            "order: on how many data sets a metric is significantly worse than the best, then "
-            "its mean rank (1 is the best); statistics differ between data sets, so values "
-            "have no mean"
+            "order: on how many data sets a metric is significantly worse than the best, then its "
+            "mean rank (1 is the best); statistics differ between data sets, so values have no mean"
         )
     for data in recommendation.development:
         yield (

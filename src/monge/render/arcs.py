@@ -123,10 +123,11 @@ def key(e: Explanation) -> Drawing:
     ramp = "".join(bar(f"mg-c{k}", k * 12, 0, 12, 12) for k in range(LEVELS))
     top = number(e.cost.max())
     lost = "".join(bar(f"mg-l{k}", (k + 2) * 12, 22, 12, 12) for k in range(1, 10))
+    # below each other: fonts of readers differ in width
     sentences = [
         ramp,
         text(LEVELS * 12 + 8, 11, f"cost from 0 to {top}; thicker: more mass", size=13),
         lost,
         text(LEVELS * 12 + 8, 33, f"what a word lost, up to {number(e.most_lost)}", size=13),
-    ]  # below each other: fonts of readers differ in width
+    ]
     return Drawing(500, 40, "\n".join(sentences))

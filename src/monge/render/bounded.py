@@ -37,9 +37,8 @@ def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
         short = replace(
             short, cost=nothing, similarity=nothing, plans=dict.fromkeys(e.plans, nothing)
         )
-    vars(short).update(
-        full=e.full, dearest=e.dearest, most_lost=e.most_lost
-    )  # they come from the matrices
+    # they come from the matrices
+    vars(short).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
     return (
         dumps(
             {

@@ -25,10 +25,8 @@ DIGITS = "".join(chr(code) for code in range(35, 127) if code not in (60, 62, 92
 LOST, STEPS = 20, 8
 """Steps of what a unit lost, and of a mass and a cost, which share a character."""
 _SLICE = 500
-_LEAST, _MOST = (
-    0.15,
-    2,
-)  # of a unit's mass: smaller moves are left out, and so are more than so many
+# of a unit's mass: smaller moves are left out, and so are more than so many
+_LEAST, _MOST = 0.15, 2
 
 
 def coded(number: int) -> str:

@@ -88,9 +88,8 @@ def _sure(
     )
     counts = draw_counts(np.arange(material.items), resamples=how.resamples, seed=how.seed)
     n, sx, sy, xx, yy, xy = (counts.T @ by_item).T
-    with np.errstate(
-        invalid="ignore", divide="ignore"
-    ):  # a resample in which all scores are equal has no r
+    # a resample in which all scores are equal has no r
+    with np.errstate(invalid="ignore", divide="ignore"):
         draws = (n * xy - sx * sy) / np.sqrt((n * xx - sx**2) * (n * yy - sy**2))
     ends = percentiles(np.where(np.isfinite(draws), draws, np.nan), how.confidence)
     return Cell("–") if ends is None else Cell("", span(*ends, 3), span=Span(ends[0], r, ends[1]))

@@ -37,9 +37,8 @@ def explanation_png(e: Explanation, path: str) -> Path:
     with figure(Path(path), width=width, height=0.7 + 1.9 * rows, rows=rows) as axes:
         name, settings = named(e.metric)
         title = f"{name}  {number(e.score)}" + f"\n{settings}" * bool(settings)
-        axes[0, 0].figure.get_layout_engine().set(
-            w_pad=0.15, h_pad=0.12
-        )  # words do not touch the edge
+        # words do not touch the edge
+        axes[0, 0].figure.get_layout_engine().set(w_pad=0.15, h_pad=0.12)
         axes[0, 0].figure.suptitle(
             title, fontsize=13, fontweight="bold", x=0.02, ha="left", parse_math=False
         )

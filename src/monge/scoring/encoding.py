@@ -47,8 +47,7 @@ class Reader:
             )
             raise InvalidSetting(
                 f"encoder.max_length={self.longest} leaves no piece of a text: {occupants} "
-                f"{overhead} with "
-                f"{self.encoder.name}; give {overhead + 1} or more"
+                f"{overhead} with {self.encoder.name}; give {overhead + 1} or more"
             )
 
     @cached_property

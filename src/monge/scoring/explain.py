@@ -151,8 +151,7 @@ def _note_unknown(metric: BoundMetric, texts: Mapping[str, str]) -> tuple[str, .
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and "
-                f"{rule}; "
-                f"{advise_model(likely_language(main_script([text])), model.name)}."
+                f"{rule}; {advise_model(likely_language(main_script([text])), model.name)}."
             )
     scripts = []
     if not notes and metric.languages is not None:

@@ -115,9 +115,8 @@ class FirstTexts:
 
     def __init__(self, segments: Iterable[Segment]) -> None:
         self._segments, self._folder = segments, Path(mkdtemp(prefix="monge-"))
-        self._remove = weakref.finalize(
-            self, rmtree, self._folder, ignore_errors=True
-        )  # also after an error
+        # also after an error
+        self._remove = weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
 
     def scan(self) -> Iterator[Segment]:
         """Yield every segment, and record its references and source."""

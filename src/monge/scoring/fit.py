@@ -276,9 +276,8 @@ class _VectorTotal:
         self, metric: BoundMetric, corpus: Corpus, weigh: Callable[[int], float] | None
     ) -> None:
         self.metric, self.corpus, self._weigh = metric, corpus, weigh
-        self._plain = replace(
-            metric, spec=metric.spec.changed(["units.unknown=match"])
-        )  # the encoder's vectors
+        # the encoder's vectors
+        self._plain = replace(metric, spec=metric.spec.changed(["units.unknown=match"]))
         self._select = partial(select, spec=metric.spec.units, stopwords=metric.stopwords)
         self._total, self._count, self._keys = torch.zeros(1, dtype=torch.float64), 0, 0
 

@@ -100,9 +100,8 @@ class StatisticsNeeds:
         if self.map_space is not None and self.map_space not in stats.maps:
             raise StatisticsMismatch(
                 f"{metric}: centre={self.map_space.rpartition('/')[2]} needs a map for this model: "
-                f"fit one with "
-                "monge fit --parallel FILE (source and target, a tab between) and give it with "
-                "--stats"
+                "fit one with monge fit --parallel FILE (source and target, a tab between) and "
+                "give it with --stats"
             )
         for side in self.counted_sides:
             check_counts(metric, self.weights, self.counts(stats, side), side)

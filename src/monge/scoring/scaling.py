@@ -94,10 +94,9 @@ class ScoreScaling:
         name, spec = self.identity.metric, self.identity.spec
         if isinstance(spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
-                f"{name}: no baseline for {self.encoder.name} with these settings (layers="
-                f"{show_choice(spec.layers)}, language {spec.scale.lang}): fit one with monge fit "
-                f"--baseline "
-                "CORPUS and give it with --stats"
+                f"{name}: no baseline for {self.encoder.name} with these settings "
+                f"(layers={show_choice(spec.layers)}, language {spec.scale.lang}): fit one with "
+                "monge fit --baseline CORPUS and give it with --stats"
             )
         if spec.scale.name == "human":
             self._check_tuned()
@@ -108,8 +107,7 @@ class ScoreScaling:
         if tuning is None or tuning.slope is None:
             raise StatisticsMismatch(
                 f"{name}: scale=human needs a model that was tuned on human scores, "
-                f"{self.encoder.name} was not: "
-                "use --model mt, or tune one with monge tune"
+                f"{self.encoder.name} was not: use --model mt, or tune one with monge tune"
             )
         settings = {
             axis: text

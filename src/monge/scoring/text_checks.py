@@ -116,8 +116,7 @@ def _describe_unknown(metric: BoundMetric, pieces: int, unknown: int, texts: Ite
     written = f", which are written in {script_label(script)}" if script is not None else ""
     return (
         f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces "
-        f"({unknown / pieces:.0%}) of these "
-        f"texts{written}: scores would say next to nothing; "
+        f"({unknown / pieces:.0%}) of these texts{written}: scores would say next to nothing; "
         f"{advise_model(likely_language(script), model)}"
     )
 

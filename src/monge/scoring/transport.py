@@ -149,8 +149,7 @@ def bind_metric(
     if longest > encoder.longest:
         raise InvalidSetting(
             f"{name}: encoder.max_length={longest}, but {encoder.name} reads {encoder.longest} "
-            f"pieces at the most; "
-            "encoder.overlong=window reads longer texts in overlapping pieces"
+            "pieces at the most; encoder.overlong=window reads longer texts in overlapping pieces"
         )
     loaded = {
         "model": encoder.name,

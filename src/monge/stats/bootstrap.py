@@ -54,9 +54,8 @@ def bootstrap_means(
     check_settings(resamples=resamples, level=level, seed=seed)
     step = max(MOST_MEANS // resamples, 1)
     intervals: list[Interval] = []
-    for start in range(
-        0, len(values), step
-    ):  # draws depend on the seed alone: blocks of systems have the same
+    # draws depend on the seed alone: blocks of systems have the same
+    for start in range(0, len(values), step):
         block = values[start : start + step]
         resampled = resample_means(block, resamples=resamples, seed=seed)
         intervals += [
@@ -87,9 +86,8 @@ def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int
     systems, n, k = statistics.shape
     step = max(MOST_MEANS // (resamples * k), 1)
     blocks = []
-    for start in range(
-        0, systems, step
-    ):  # draws depend on the seed alone: blocks of systems have the same
+    # draws depend on the seed alone: blocks of systems have the same
+    for start in range(0, systems, step):
         block = statistics[start : start + step]
         columns = block.transpose(1, 0, 2).reshape(n, -1)
         draws = ResampledSums.of(columns, np.arange(n), resamples=resamples, seed=seed)

@@ -93,9 +93,8 @@ def draw_counts(places: Whole, *, resamples: int, seed: int) -> Array:
     if not len(places):
         return np.zeros((0, resamples))
     first, last = int(places[0]), int(places[-1])
-    steps = -(
-        -resamples * DRAW_BITS // 256
-    )  # a step of Philox gives 256 bits; every item begins at one
+    # a step of Philox gives 256 bits; every item begins at one
+    steps = -(-resamples * DRAW_BITS // 256)
     stream = np.random.Philox(key=seed, counter=first * steps)
     words = np.asarray(stream.random_raw((last - first + 1) * steps * 4), dtype="<u8")
     uniform = words.view("<u2").reshape(last - first + 1, -1)[:, :resamples]

@@ -151,9 +151,8 @@ def _edit_distances(
         above, row = distances[:k, i], distances[:k, i + 1]
         row[:] = _NEVER
         row[:, low:high] = above[:, low:high] + 1  # the word is left out
-        substituted = (
-            above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]
-        )  # it is the same, or replaced
+        # it is the same, or replaced
+        substituted = above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]
         np.minimum(row[:, start:high], substituted, out=row[:, start:high])
         np.minimum.accumulate(row[:, low:high], axis=1, out=row[:, low:high])
     distances += columns

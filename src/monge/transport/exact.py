@@ -45,10 +45,11 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> TransportPlan:
         tensor.detach().to("cpu", torch.float64).numpy()
         for tensor in (problem.cost, problem.hypothesis, problem.reference)
     )
+    # summed in order: padding does not change the last bit
     sums = (
         source.cumsum(1)[:, -1],
         target.cumsum(1)[:, -1],
-    )  # summed in order: padding does not change the last bit
+    )
     gaps: list[float] = (sums[0] - sums[1]).tolist()
     if excess is None:
         _check_equal(*sums)
@@ -130,9 +131,8 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
     elif gap < 0 and excess is not None:
         a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
     least = cost.min()
-    if (
-        least < 0
-    ):  # the solver takes no negative costs; a constant shift does not change the cheapest plan
+    # the solver takes no negative costs; a constant shift does not change the cheapest plan
+    if least < 0:
         cost = cost - least
     plan, _, _, _, code = _solver()(a, b, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
     if code != _OPTIMAL:

@@ -27,8 +27,7 @@ LONGEST = 512
 _UP_TO = f"for texts of up to {LONGEST} units"
 _NOT_PROVEN = (
     "not proven: a plan that is not optimal can give two texts more than the mean of each with "
-    "itself "
-    "(1.002 was found for one sweep at temperature .02)"
+    "itself (1.002 was found for one sweep at temperature .02)"
 )
 _ENTROPY_GROWS = "the entropy of a plan grows with the number of units"
 HEADLINE = one_of("f1", "precision", "recall")
@@ -381,8 +380,7 @@ class SelfNormalised(Readout):
         if ground.distance:
             raise InvalidSetting(
                 f"readout=self-normalised does not go with ground={ground.name}: the distance of a "
-                f"text to itself is "
-                "0; use cosine, dot or dot2"
+                "text to itself is 0; use cosine, dot or dot2"
             )
         if self.of == "objective":
             _check_entropy(transport)

@@ -143,9 +143,8 @@ def settle(scaling: Scaling, f: Tensor, g: Tensor, *, temperature: float) -> Pot
     if not change <= NEARLY:
         raise InvalidProblem(
             f"tempered transport at temperature {temperature:g} has not settled after "
-            f"{MOST_SWEEPS} sweeps "
-            f"(a sweep still moves it by {change:.1g}): raise the temperature, or say how many "
-            f"sweeps to run"
+            f"{MOST_SWEEPS} sweeps (a sweep still moves it by {change:.1g}): raise the "
+            "temperature, or say how many sweeps to run"
         )
     return f, g
 
@@ -243,10 +242,11 @@ def _newton(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
     """
     rows, columns = scaling.rows, scaling.columns
     if f.dtype != torch.float64 or 0 in (rows.keep, columns.keep):
+        # float32 is not precise enough for it; with a free side, sweeps settle without it
         return (
             f,
             g,
-        )  # float32 is not precise enough for it; with a free side, sweeps settle without it
+        )
     state = _State.of(scaling, f, g)
     plan = state.plan
     top = torch.cat([torch.diag_embed(plan.sum(2) + rows.fall * state.targets[0]), plan], 2)
@@ -254,9 +254,8 @@ def _newton(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
         [plan.transpose(1, 2), torch.diag_embed(plan.sum(1) + columns.fall * state.targets[1])], 2
     )
     live = torch.cat([rows.live, columns.live], 1)
-    ridge = torch.where(live, 1e-13, 1.0).to(
-        f.dtype
-    )  # the common shift of two rigid sides is free; absent units stay
+    # the common shift of two rigid sides is free; absent units stay
+    ridge = torch.where(live, 1e-13, 1.0).to(f.dtype)
     jacobian = torch.cat([top, bottom], 1) + torch.diag_embed(ridge)
     step = torch.linalg.solve_ex(jacobian, -state.missed)[0].nan_to_num(0.0, 0.0, 0.0) * live
     step = step / (step.abs().amax(1, keepdim=True) / FARTHEST).clamp_min(1.0)

@@ -29,19 +29,15 @@ def card_text(card: Mapping[str, Any]) -> str:
     changed = "" if before is None else f"{before:.4f} before, "
     made_with = ", ".join(f"{name} {value}" for name, value in card["made_with"].items())
     return (
-        f"# An adapter for {base['name']}\n\n"
-        f"Tuned through `{card['metric']}` at layer(s) {layers}: {methods[method['name']]}, "
-        f"{card['parameters']:,} parameters, {card['seconds']:.0f} s on {card['threads']} "
-        f"thread(s), {card['memory'] / 2**30:.1f} GB. Base weights sha256 `{base['weights']}`.\n\n"
-        f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
-        f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
-        f"{changed}{held['agreement']:.4f} after. {_overlap(card)}\n\n"
-        f"{_describe_units(card)}"
-        f"Signature: `{card['signature']}`\n\n"
-        f"Not tried on: {', '.join(_untried(card))}.\n\n"
-        f"Command: `{command(plan)}`\n\n"
-        f"Made with {made_with}; the plan with every setting, and the curve, stand in "
-        "`card.json`.\n"
+        f"# An adapter for {base['name']}\n\nTuned through `{card['metric']}` at layer(s) "
+        f"{layers}: {methods[method['name']]}, {card['parameters']:,} parameters, "
+        f"{card['seconds']:.0f} s on {card['threads']} thread(s), {card['memory'] / 2**30:.1f} GB. "
+        f"Base weights sha256 `{base['weights']}`.\n\n| learned from | judgements | licence "
+        f"|\n|---|---:|---|\n{learned}\n\nHeld out: {held['data']}, {held['judgements']:,} "
+        f"judgements: agreement {changed}{held['agreement']:.4f} after. "
+        f"{_overlap(card)}\n\n{_describe_units(card)}Signature: `{card['signature']}`\n\nNot tried "
+        f"on: {', '.join(_untried(card))}.\n\nCommand: `{command(plan)}`\n\nMade with {made_with}; "
+        "the plan with every setting, and the curve, stand in `card.json`.\n"
     )
 
 

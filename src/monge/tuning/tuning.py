@@ -163,14 +163,12 @@ def estimate(plan: Plan) -> str:
     layers = ", ".join(map(str, ready.metric.request.layers))
     parameters = sum(parameter.numel() for parameter in ready.learner.parameters)
     return (
-        f"metric     {ready.metric.name}, layers {layers}\n"
-        f"model      {ready.learner.name}, {parameters:,} parameters learn\n"
-        f"learn from {learned_text}\n"
-        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
-        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
-        f"time       about {minutes:.0f} min on this machine as it is now "
-        f"({seconds:.2f} s a step)\n"
-        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+        f"metric     {ready.metric.name}, layers {layers}\nmodel      {ready.learner.name}, "
+        f"{parameters:,} parameters learn\nlearn from {learned_text}\nchoose by  "
+        f"{len(ready.held):,} judgements of {ready.held.name}\nsteps      {ready.loop.steps} of "
+        f"{plan.schedule.batch}, {checks} checks\ntime       about {minutes:.0f} min on this "
+        f"machine as it is now ({seconds:.2f} s a step)\nmemory     {peak_memory() / 2**30:.1f} GB "
+        "so far; a run peaks a little above\n"
     )
 
 

@@ -31,9 +31,8 @@ def exact_sum(values: Array) -> int:
         high, low = same_exponent >> _HALF, same_exponent & ((1 << _HALF) - 1)
         total = (int(high.sum()) << _HALF) + int(low.sum())
         shift = exponent - 53 + UNIT
-        exact_total += (
-            total << shift if shift >= 0 else total >> -shift
-        )  # the bits shifted out of a subnormal number are 0
+        # the bits shifted out of a subnormal number are 0
+        exact_total += total << shift if shift >= 0 else total >> -shift
     return exact_total
 
 
