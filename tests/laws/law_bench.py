@@ -22,7 +22,7 @@ from monge.encoders.protocol import Encoder
 from monge.metrics.blend import BLENDS
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.presets import PRESETS
-from monge.scoring import clouds, encoding, measure, points
+from monge.scoring import clouds, encoding, measure
 from monge.scoring.blend import BlendMetric
 from monge.scoring.fit import fit
 from monge.scoring.lexical import LexicalMetric
@@ -91,7 +91,7 @@ def arranged(
         if pair_numbers is not None:
             patch.setattr(clouds, "PAIR_NUMBERS", pair_numbers)
         if step is not None:
-            patch.setattr(clouds.round_up, "__defaults__", (step,))
+            patch.setattr(clouds, "STEP", step)
             patch.setattr(measure, "STEP", step)
         try:
             torch.set_num_threads(threads or before)
@@ -250,7 +250,7 @@ class Bench:
                         pytest.MonkeyPatch.context() as patch,
                     ):
                         if not again:
-                            patch.setattr(points, "barycentre", self._barycentres)
+                            patch.setattr(clouds, "barycentre", self._barycentres)
                         results += ScoringRun(
                             members, segments, corpora=Corpora(stats), window=window
                         ).results()

@@ -33,7 +33,7 @@ from monge.metrics.codec import settable, show_choice
 from monge.metrics.lexical import LEXICAL
 from monge.metrics.presets import resolve
 from monge.metrics.signature import ModelIdentity
-from monge.scoring import points
+from monge.scoring import clouds
 from monge.scoring.identity import Identity
 from monge.types import CorpusStats
 from monge.types.settings import (
@@ -87,7 +87,7 @@ def outcome(
 def remembered_barycentres():
     """Compute equal barycentres once: they are most of the time that these tests take."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(points, "barycentre", RememberedBarycentres())
+        patch.setattr(clouds, "barycentre", RememberedBarycentres())
         yield
 
 

@@ -94,7 +94,7 @@ EVERY_FIELD = [
     (axis, choice, field)
     for axis, choices in AXES.items()
     for choice, part in choices.items()
-    for field in {one.name for one in fields(part)} - FIXED
+    for field in sorted({one.name for one in fields(part)} - FIXED)
     if axis != "layers" and (axis, field) != ("encoder", "model")  # tested below
 ]
 

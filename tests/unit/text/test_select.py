@@ -7,7 +7,8 @@ from monge.errors import DataError
 from monge.metrics.axes import UnitSettings
 from monge.text.ngrams import windows
 from monge.text.overlong import fit_length
-from monge.text.select import ALL_FILTERED, is_punctuation, select
+from monge.text.select import is_punctuation, select
+from monge.types.flags import FlagKind
 
 NONE = frozenset()
 FAMILIES = ("tiny_bert", "tiny_roberta", "tiny_xlmr")
@@ -161,7 +162,7 @@ def test_specials(encoder, specials, wanted, subwords):
 def test_a_text_that_filters_would_empty_keeps_its_words(encoder, subwords):
     settings = {"subwords": subwords, "punctuation": "drop"}
     _, found = units(encoder, "the . !", {"the"}, **settings)
-    assert found.flags == (ALL_FILTERED,)
+    assert found.flags == (FlagKind.ALL_FILTERED,)
     assert "the" in found.labels and "." in found.labels
     _, one = units(encoder, "the cat .", {"the"}, **settings)
     assert one.flags == ()
