@@ -170,7 +170,7 @@ RECIPES = {
             (
                 "cli/selfcheck.py",
                 "def selfcheck(",
-                '    brief: Annotated[bool, typer.Option(help="Print ok alone.")] = False,',
+                '    brief: Annotated[bool, option("--brief", help="Print ok alone.")] = False,',
             ),
             (
                 "cli/selfcheck.py",
@@ -198,7 +198,7 @@ RECIPES = {
             ),
             (
                 "scoring/clouds.py",
-                "    flags = units.flags",
+                "    flags, unknown = units.flags",
                 "    if len(units.groups) == 1:\n        flags = (*flags, FlagKind.LONE)",
             ),
         ),
