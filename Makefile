@@ -45,7 +45,7 @@ scale: .venv/.test  # docs/scale.md: the engine Ray against the plain command, a
 	$(BIN)/python benchmarks/kills.py --json results/scale/kills.json
 	$(BIN)/python tools/make_measured_pages.py
 
-golden: .venv/.test  # rewrites the golden numbers, of one metric with ONLY=name: an entry under "Scores changed" in CHANGELOG.md
+golden: .venv/.test  # rewrites the golden numbers, of one metric with ONLY=name; where a number changes: an entry under "Scores changed" in CHANGELOG.md
 	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json $(addprefix --only ,$(ONLY))
 
 laws: .venv/.test  # the laws of one metric: make laws METRIC=name

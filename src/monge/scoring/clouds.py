@@ -343,15 +343,14 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
     )
     names = (
         _names(texts, vectors)
-        if spec.encoder.unknown == "zero" and spec.ground.name == "cosine"
+        if spec.encoder.unknown == "zero" and spec.ground.ignores_length
         else None
     )
     cloud = Cloud(vectors, weights, present, names)
     if spec.centre.name != "none":
         cloud = _centre(cloud, texts, spec)
-    ground_normalises = spec.ground.name == "cosine"
     if isinstance(spec.normalise, axes.UnitNormalise) and not (
-        ground_normalises and spec.normalise.epsilon == 0
+        spec.ground.ignores_length and spec.normalise.epsilon == 0
     ):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
     return cloud

@@ -113,6 +113,7 @@ def combine_references(
     winners = _best_places(parts["score"], counts, higher_is_better)
     if rule == "max":
         return {name: values[starts + winners] for name, values in parts.items()}, winners
+    assert rule in ("max-each", "max-sides"), f"no branch for the rule {rule}"
     best = {
         name: values[starts + _best_places(values, counts, higher_is_better)]
         for name, values in parts.items()

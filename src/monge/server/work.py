@@ -18,7 +18,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, cast
 
 from monge import api
-from monge.metrics.axes import SelfNormalised, Spectrum, Tempered
+from monge.metrics.axes import Spectrum, Tempered
 from monge.server.refusals import Refusal
 from monge.types import Segment
 
@@ -161,7 +161,7 @@ def _transport_seconds(metric: BoundMetric, cells: int) -> float:
         seconds += FLOW * cells * sqrt(cells)
     if isinstance(spec.readout, Spectrum):
         seconds += _settling_seconds(cells) * len(spec.readout.temperatures)
-    return seconds * (3 if isinstance(spec.readout, SelfNormalised) else 1)
+    return seconds * (3 if spec.readout.compares_with_self else 1)
 
 
 def _settling_seconds(cells: int) -> float:

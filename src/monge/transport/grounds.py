@@ -36,15 +36,16 @@ AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class Ground(Choice):
-    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (cosine, dot, dot2) between two
-    vectors.
+    """A cost (such as euclidean) or a similarity (such as cosine) between two vectors.
 
     `distance` says that similarity = -cost; otherwise cost = 1 - similarity. `unit_costs` is the
     range of the cost between unit vectors, `free_costs` between any vectors, `orthogonal_cost` the
-    cost between orthogonal unit vectors (None where it depends on the dimension).
+    cost between orthogonal unit vectors (None where it depends on the dimension). `ignores_length`
+    says that only directions are compared, so that a zero vector is not at distance 0 from itself.
     """
 
     distance: ClassVar[bool] = False
+    ignores_length: ClassVar[bool] = False
     unit_costs: ClassVar[tuple[float, float]] = (0.0, 2.0)
     free_costs: ClassVar[tuple[float, float]] = (-inf, inf)
     orthogonal_cost: ClassVar[float | None] = 1.0
@@ -90,8 +91,9 @@ class Ground(Choice):
             reference.names.unsqueeze(1),
         )
         same = (hypothesis_names == reference_names) & (hypothesis_names != 0) & present
+        best = 0.0 if self.distance else 1.0
         return replace(
-            problem, cost=cost.masked_fill(same, 0.0), similarity=similarity.masked_fill(same, 1.0)
+            problem, cost=cost.masked_fill(same, 0.0), similarity=similarity.masked_fill(same, best)
         )
 
 
@@ -99,6 +101,7 @@ class Ground(Choice):
 class Cosine(Ground):
     """Cosine similarity; `clip` raises negative values to 0 (YiSi)."""
 
+    ignores_length: ClassVar[bool] = True
     free_costs: ClassVar[tuple[float, float]] = (0.0, 2.0)
     clip: bool = setting(False, SWITCH)
 
