@@ -52,13 +52,17 @@ def score(
 ) -> NotebookResult | Results:
     """Score hypotheses against references, with one metric or several.
 
-    Args: hypotheses: Texts to judge: a list, a pandas or polars column, any iterable of str.
+    Args:
+        hypotheses: Texts to judge: a list, a pandas or polars column, any iterable of str.
         references: One text or a list of texts per hypothesis; without them the sources take their
-        place. metric: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names:
-        one encoding pass for all. sources: Source texts, for metrics that compare with the source.
-        stats: Corpus statistics of `monge.fit` or `monge.load_stats`. idf_corpus: Texts to fit idf
-        from, instead of the references. options: model, layers, precision, device, lang, settings,
-        online, cache: as `monge.load` takes them.
+            place.
+        metric: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names: one
+            encoding pass for all.
+        sources: Source texts, for metrics that compare with the source.
+        stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
+        idf_corpus: Texts to fit idf from, instead of the references.
+        options: model, layers, precision, device, lang, settings, online, cache: as `monge.load`
+            takes them.
 
     Returns:
         A result, or for a list of names the results by label.

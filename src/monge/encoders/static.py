@@ -107,10 +107,12 @@ class StaticVectors:
     ) -> Self:
         """Open word2vec (binary or text), GloVe or fastText `.vec` vectors.
 
-        Args: path: the published file, or a directory with just one. unknown: what `tokenise` does
-            with a word that has no vector: leave it out, give it a zero vector, or stop. cache: a
-            directory that keeps the vectors in a form that opens at once; without it nothing is
-            written.
+        Args:
+            path: the published file, or a directory with just one.
+            unknown: what `tokenise` does with a word that has no vector: leave it out, give it a
+                zero vector, or stop.
+            cache: a directory that keeps the vectors in a form that opens at once; without it
+                nothing is written.
         """
         if unknown not in get_args(Unknown):
             raise InvalidSetting(
