@@ -315,20 +315,22 @@ def test_a_stopping_service_answers_what_it_has_accepted(started, large):
     ) as web:
         web.get("/health/live")
 
-        def ask(_: int) -> None:
-            answers.append(
-                web.post("/v1/score", json={**large(150), "metrics": ["twmd", "wmd"]}).status_code
-            )
+        def ask(segments: int) -> None:
+            body = {**large(segments), "metrics": ["twmd", "wmd"]}
+            answers.append(web.post("/v1/score", json=body).status_code)
+
+        def wait_for(gauge: str) -> None:
+            deadline = time.monotonic() + 60
+            while gauge not in web.get("/metrics").text.splitlines():
+                assert time.monotonic() < deadline, gauge
+                time.sleep(0.02)
 
         with ThreadPoolExecutor(8) as pool:
-            coming = [pool.submit(ask, k) for k in range(8)]
-            deadline = time.monotonic() + 30
-            while not {"monge_in_flight 2.0", "monge_waiting 6.0"} <= set(
-                web.get("/metrics").text.splitlines()
-            ):
-                assert (
-                    time.monotonic() < deadline
-                )  # all eight are accepted: two are worked on, six wait
+            # Two long requests hold both places while six short requests come to wait.
+            coming = [pool.submit(ask, 1000) for _ in range(2)]
+            wait_for("monge_in_flight 2.0")
+            coming += [pool.submit(ask, 10) for _ in range(6)]
+            wait_for("monge_waiting 6.0")
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.05)
             late = web.post("/v1/score", json=BODY)
@@ -337,8 +339,8 @@ def test_a_stopping_service_answers_what_it_has_accepted(started, large):
                 and late.headers["retry-after"]
                 and late.json()["error_type"] == "stopping"
             )
-            for one in coming:
-                one.result()
+            for request in coming:
+                request.result()
     assert answers == [200] * 8
     assert service.process.wait(40) == 0
     assert "Traceback" not in service.told()
