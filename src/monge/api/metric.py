@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from monge.datasets.lists import check_texts, reference_lists, segments_of
 from monge.datasets.parallel import Parallel
 from monge.datasets.tables import Table
 from monge.errors import BadSegment, DataError, Flagged, Unsuited, UsageError
+from monge.metrics.axes import LanguageModel
 from monge.metrics.blend import BlendSpec
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
@@ -103,16 +105,15 @@ def _stamp(model: str) -> tuple[object, ...]:
         card = Path(names[-1]).expanduser() / "card.json"
         if card.is_file():
             names.append(str(json.loads(card.read_text("utf-8"))["base"]["model"]))
-        return tuple(_stamp_of_path(Path(name).expanduser()) for name in names)
+        facts: list[object] = []
+        for path in (Path(name).expanduser() for name in names):
+            files = sorted(path.iterdir()) if path.is_dir() else [path] * path.is_file()
+            facts += [path.resolve()] if files else []
+            status = [(file.name, file.stat()) for file in files]
+            facts += [(file, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for file, s in status]
+        return tuple(facts)
     except (OSError, ValueError, KeyError, TypeError):  # opening the model reports the error
         return ()
-
-
-def _stamp_of_path(path: Path) -> tuple[object, ...]:
-    files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
-    status = [(file.name, file.stat()) for file in files]
-    facts = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in status]
-    return (str(path.resolve()), *facts) if files else ()
 
 
 @dataclass(frozen=True)
@@ -254,15 +255,11 @@ class Metric:
         best, notes = _choose_explanation(self.spec, explanations, len(references))
         return NotebookExplanation(**vars(replace(best, notes=(*notes, *best.notes))))
 
-    @property
-    def human_error(self) -> float | None:
-        """The root mean squared error on held-out judgements, for scores in units of human z scores
-        (else None).
-        """
-        if not isinstance(self.asked, MetricSpec) or self.asked.scale.name != "human":
-            return None
-        tuning = self.by_transport("human_error").reader.encoder.tuning
-        return None if tuning is None or tuning.slope is None else tuning.error
+    def human_error(self) -> float:
+        """Return the root mean squared error on held-out judgements, of scores with scale=human."""
+        tuning = self.by_transport("measure the human error of").reader.encoder.tuning
+        assert tuning is not None
+        return tuning.error
 
     def by_transport(self, verb: str) -> BoundMetric:
         """Return the transport metric; raise for a blend or a lexical metric: nothing to `verb`."""
@@ -384,26 +381,29 @@ def _bind_transport(
     cache: str | Path | None,
 ) -> TransportMetric:
     """Load the encoder of a transport metric, and its language model if it names one."""
-    from monge.encoders.models import hash_ahead
+    model_name = spec.encoder.model if spec.encoder.model != "auto" else model
+    if lang is not None:
+        model_name = suited(model_name, lang)
+    if "torch" not in sys.modules:
+        from monge.encoders.models import hash_ahead
 
-    model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
-    hash_ahead(model_name)
-    from monge.scoring.fluency import language_model
+        hash_ahead(model_name)
     from monge.scoring.transport import bind_metric
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(model_name, device=device, online=online, cache=cache, **settings)
-    return bind_metric(name, spec, encoder, language_model(spec, device=device, online=online))
+    language_model = None
+    if isinstance(spec.fluency, LanguageModel):
+        from monge.encoders.causal import open_causal
+
+        language_model = open_causal(spec.fluency.model, device=device, online=online)
+    return bind_metric(name, spec, encoder, language_model)
 
 
-def suited(model: str, lang: str | None) -> str:
-    """Return the model, or for `auto` one that knows the language; warn if the model does not know
-    it.
-    """
+def suited(model: str, lang: str) -> str:
+    """Return the model, or for `auto` one that knows the language; warn if it does not know it."""
     from monge.encoders.packaged import PACKAGED, model_for, model_languages
 
-    if lang is None:
-        return model
     check_language(lang)
     languages = model_languages(model)
     if languages is None or lang in languages:

@@ -61,21 +61,6 @@ _HOMES = {"metrics": "catalogue", "show": "catalogue"}
 """Verbs whose module of `monge.cli` has another name."""
 
 
-def command_of(verb: str) -> Any:
-    """Import and return the command of a verb, or of a module with verbs of its own."""
-    module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
-    if hasattr(module, "app"):
-        command: Any = typer.main.get_command(module.app)
-    else:
-        from monge.cli.help_pages import Verb
-
-        alone = typer.Typer(**options.PLAIN)
-        alone.command(verb, cls=Verb)(getattr(module, verb))
-        command = typer.main.get_command(alone)
-    command.help = VERBS[verb]
-    return command
-
-
 class Verbs(TyperGroup):
     """The group of all verbs; only the one that is called is imported."""
 
@@ -89,8 +74,20 @@ class Verbs(TyperGroup):
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the command of a verb, or of a module with verbs of its own."""
-        return command_of(cmd_name) if cmd_name in VERBS else None
+        """Import and return the command of a verb, or of a module with verbs of its own."""
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f"monge.cli.{_HOMES.get(cmd_name, cmd_name)}")
+        if hasattr(module, "app"):
+            command: Any = typer.main.get_command(module.app)
+        else:
+            from monge.cli.help_pages import Verb
+
+            alone = typer.Typer(**options.PLAIN)
+            alone.command(cmd_name, cls=Verb)(getattr(module, cmd_name))
+            command = typer.main.get_command(alone)
+        command.help = VERBS[cmd_name]
+        return command
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the table of verbs."""
@@ -107,24 +104,22 @@ app = typer.Typer(
 )
 
 
-def _version(show: bool) -> None:
-    if show:
+def command_of(verb: str) -> Any:
+    """Return the command of a verb."""
+    return Verbs().get_command(None, verb)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    show_version: Annotated[
+        bool, typer.Option("--version", "-V", help="Print the version.")
+    ] = False,
+) -> None:
+    if show_version:
         from importlib.metadata import version
 
         typer.echo(f"monge {version('monge')}")
         raise typer.Exit
-
-
-@app.callback()
-def _root(
-    show: Annotated[
-        bool,
-        typer.Option(
-            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    pass
 
 
 _OUTPUT = ("-o", "--output")

@@ -20,8 +20,9 @@ from urllib.parse import quote
 
 import numpy as np
 
+from monge import api
 from monge.cache.database import FILE
-from monge.cli.option_groups import CacheOptions, ChosenMetric
+from monge.cli.option_groups import CacheOptions, ChosenMetric, SetupOptions
 from monge.cli.printing import write_listing
 from monge.encoders.packaged import base_and_adapter, packaged
 from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
@@ -57,7 +58,7 @@ class InputSize:
 def write_forecast(
     rows: Rows,
     metrics: Sequence[ChosenMetric],
-    model: str,
+    setup: SetupOptions,
     files: InputOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
@@ -67,6 +68,7 @@ def write_forecast(
     specs = [(metric.name, metric.spec) for metric in metrics]
     transports = [transport for _, spec in specs for transport in _transports(spec)]
     work = _measure_input(rows, {transport.against.name for transport in transports})
+    model = setup.model_name if setup.lang is None else api.suited(setup.model_name, setup.lang)
     model_names = {transport.encoder.model for transport in transports}
     models = sorted({model if name == "auto" else name for name in model_names})
     facts = {

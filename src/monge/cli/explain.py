@@ -12,7 +12,7 @@ import typer
 from monge import api
 from monge.cli import inputs, option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import check_output, coloured, emit, terminal_width
+from monge.cli.printing import check_output, emit, terminal_layout
 from monge.datasets.lines import is_there
 from monge.errors import UsageError
 from monge.types import Segment
@@ -142,8 +142,7 @@ def explain(
         output_options.output_format,
         every=output_options.every,
         signed=signed,
-        colour=coloured(output_options.output),
-        width=terminal_width(output_options.output),
+        **terminal_layout(output_options.output),
     )
     emit(text, output_options.output)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from monge.cache import Store, opened
+from monge.cache import Store
 from monge.cli.option_groups import CacheOptions
 from monge.cli.printing import resumable, tell
 from monge.errors import UsageError
@@ -26,8 +26,12 @@ def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Itera
             "nothing is kept: with -o FILE or --cache DIR the same command goes on where it was "
             "stopped"
         )
-        with opened(keep.folder) as store, resumable(keep.folder, nothing):
-            yield store
+        with resumable(keep.folder, nothing):
+            if keep.folder is None:
+                yield None
+            else:
+                with Store(keep.folder) as store:
+                    yield store
         return
     folder = Path(f"{output}.partial")
     _check_journal(folder)

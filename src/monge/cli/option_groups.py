@@ -83,9 +83,10 @@ class SetupOptions:
         ]
         if notes and not quiet:
             tell("; ".join(notes))
+        names = labels(resolved) if several else [name for name, _ in resolved]
         return [
             ChosenMetric(text, name, spec, label)
-            for text, (name, spec), label in zip(texts, resolved, labels(resolved), strict=True)
+            for text, (name, spec), label in zip(texts, resolved, names, strict=True)
         ]
 
     def load(self, metrics: Sequence[ChosenMetric], cache: str | None = None) -> list[api.Metric]:

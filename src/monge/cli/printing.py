@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from monge.datasets.output import check_writable, write_text
 from monge.errors import UsageError
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 DRAWN = ("html", "svg", "png")
 RESUME = "nothing is kept: with --cache DIR the same command goes on where it was stopped"
+
+
+class TerminalLayout(TypedDict):
+    """The columns of a terminal, None where text is not written to one, and whether to colour."""
+
+    width: int | None
+    colour: bool
 
 
 def check_output(name: str, formats: tuple[str, ...], output: str | None) -> None:
@@ -61,8 +68,8 @@ def write_study(
     """
     from monge.render.table import render_study
 
-    colour, width = coloured(output), terminal_width(output)
-    emit(render_study(study, form, version=version, colour=colour, width=width, **layout), output)
+    layout |= terminal_layout(output)
+    emit(render_study(study, form, version=version, **layout), output)
 
 
 def write_listing(study: Study, form: str, output: str | None = None) -> None:
@@ -83,18 +90,20 @@ def tell(message: str) -> None:
     sys.stderr.write(f"monge: {message}\n")
 
 
-def coloured(output: str | None = None) -> bool:
-    """Return whether text is coloured: at a capable terminal, unless NO_COLOR; or FORCE_COLOR."""
-    if output is not None or os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") != "0":
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+def terminal_layout(output: str | None = None) -> TerminalLayout:
+    """Return the layout of text that is written to a file, or to standard output for None.
 
-
-def terminal_width(output: str | None = None) -> int | None:
-    """Return the columns of the terminal that text is written to, None if it is no terminal."""
-    return shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
+    Text is coloured at a capable terminal unless NO_COLOR is set, and wherever FORCE_COLOR is.
+    """
+    if output is not None:
+        return {"width": None, "colour": False}
+    at_terminal = sys.stdout.isatty()
+    forced = os.environ.get("FORCE_COLOR", "0") != "0"
+    capable = at_terminal and os.environ.get("TERM") != "dumb"
+    return {
+        "width": shutil.get_terminal_size().columns if at_terminal else None,
+        "colour": not os.environ.get("NO_COLOR") and (forced or capable),
+    }
 
 
 def bar_wanted(*, quiet: bool) -> bool:

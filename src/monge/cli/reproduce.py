@@ -10,7 +10,7 @@ import typer
 
 from monge.cli import engines, option_groups, options, studies
 from monge.cli.options import option
-from monge.cli.printing import emit, terminal_width
+from monge.cli.printing import emit, terminal_layout
 from monge.errors import UsageError
 
 
@@ -86,7 +86,8 @@ def reproduce(
     from monge import papers
     from monge.evaluation import Run, Setup
 
-    form, monge, width = output.output_format, version("monge"), terminal_width(output.output)
+    form, monge = output.output_format, version("monge")
+    width = terminal_layout(output.output)["width"]
     data = published.data
     if published.table is None:
         tables = papers.render_tables(papers.listed(data), form, version=monge, width=width)

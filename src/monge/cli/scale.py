@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from monge import api
 from monge.cli import gate, option_groups, options
 from monge.cli.engines import ScaleOptions, watching
-from monge.cli.printing import coloured, resumable, tell, terminal_width
+from monge.cli.printing import resumable, tell, terminal_layout
 from monge.datasets.columns import given_columns
 from monge.datasets.lines import STDIN
 from monge.errors import UsageError
@@ -101,7 +101,7 @@ def _recipe(
 
     metrics, expected = [(metric.name, metric.spec) for metric in chosen], None
     if choice.signature:
-        loaded, expected = choice.load(chosen, setup, None)
+        loaded, expected = choice.replay(setup)
         metrics = [(metric.name, metric.asked) for metric in loaded]
     model_options = {
         "model": setup.model_name,
@@ -165,8 +165,7 @@ def _show(outcome: Outcome, form: str, keep: option_groups.CacheOptions) -> None
     head = ("metric", "system", "score", "interval", "n", "parts")
     signatures = tuple(result["signature"] for result in outcome.results)
     sheet = Sheet("", head, tuple(rows), signatures=signatures, words=2, words_behind=1)
-    width, signed = terminal_width(), options.signed(form)
-    sys.stdout.write(sheets_text([sheet], width=width, colour=coloured(), signed=signed))
+    sys.stdout.write(sheets_text([sheet], **terminal_layout(), signed=options.signed(form)))
     if not keep.quiet:
         left_out = (
             f"; {outcome.bad_rows} bad rows were left out, listed beside it"

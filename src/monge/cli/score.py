@@ -19,12 +19,11 @@ from monge.cli.options import option
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.cli.printing import (
     check_output,
-    coloured,
     emit,
     progress,
     stage,
     tell,
-    terminal_width,
+    terminal_layout,
     today,
 )
 from monge.datasets.lines import TextFile
@@ -102,22 +101,17 @@ class MetricOptions:
             for (name, spec), label in zip(specs, labels(specs), strict=True)
         ]
 
-    def load(
-        self,
-        metrics: Sequence[option_groups.ChosenMetric],
-        setup: option_groups.SetupOptions,
-        cache: str | None,
+    def replay(
+        self, setup: option_groups.SetupOptions
     ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """Return the metrics with their models, and the digests that a replay must match."""
-        if not self.signature:
-            return setup.load(metrics, cache), None
+        """Return the metrics of `--signature` with their models, and the digests to match."""
         settings = (*self.changes(), *setup.changes(self.overlong))
         model: dict[str, Any] = {
             "model": setup.model_name,
             "device": setup.device,
             "online": setup.online,
         }
-        replayed = [api.replay(line, settings=settings, **model) for line in self.signature]
+        replayed = [api.replay(line, settings=settings, **model) for line in self.signature or ()]
         digests = None if self.refit else [digests for _, digests in replayed]
         return [metric for metric, _ in replayed], digests
 
@@ -280,17 +274,20 @@ def score(
     if output_options.dry_run:
         from monge.cli.dryrun import write_forecast
 
-        model = api.suited(setup.model_name, setup.lang)
-        return write_forecast(rows, chosen, model, files, statistics, output_options, keep)
+        return write_forecast(rows, chosen, setup, files, statistics, output_options, keep)
     with stage("loaded the model", verbose=keep.verbose):
-        metrics, expected = choice.load(chosen, setup, keep.folder)
+        if choice.signature:
+            metrics, expected = choice.replay(setup)
+        else:
+            metrics, expected = setup.load(chosen, keep.folder), None
     corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
         run = _PreparedRun(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
         results, scored_rows = _score_and_write(run, output_options, keep)
     if not keep.quiet:
-        _tell_notes(results, verbose=keep.verbose)
-        _tell_tuning(metrics, setup.model_name, translated=texts.source is not None)
+        _tell_notes(results, metrics, verbose=keep.verbose)
+        if texts.source is not None and setup.model_name == "auto" and sys.stderr.isatty():
+            _suggest_tuned_model(metrics)
     return gate.judge(results, thresholds, scored_rows) if thresholds else 0
 
 
@@ -386,12 +383,18 @@ def _emit(
     elif output_options.output_format == "parquet" and output_options.output is not None:
         write_parquet(results, output_options.output, version=view.version, texts=view.texts)
     elif output_options.output_format == "text" and output_options.output is None:
-        sys.stdout.write(
-            results_text(results, width=terminal_width(), colour=coloured(), view=view)
-        )
+        sys.stdout.write(results_text(results, **terminal_layout(), view=view))
     else:
         emit(
             render_results(results, output_options.output_format, view=view), output_options.output
+        )
+
+
+def _suggest_tuned_model(metrics: Sequence[api.Metric]) -> None:
+    """Tell that there is a model tuned on translations, where a metric compares vectors."""
+    if any(isinstance(metric.asked, MetricSpec) for metric in metrics):
+        tell(
+            "for translations into English, --model mt agrees with people more than the plain model"
         )
 
 
@@ -405,24 +408,8 @@ def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], vi
         sys.stdout.writelines(line + "\n" for line in lines)
 
 
-def _tell_tuning(metrics: Sequence[api.Metric], model: str, *, translated: bool) -> None:
-    """Tell the error of human z scores, and that there is a model tuned on translations."""
-    for metric in metrics:
-        if metric.human_error is not None:
-            off = f"{metric.human_error:.2f}"
-            tell(
-                f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements "
-                "held out in tuning"
-            )
-    by_vectors = any(isinstance(metric.asked, MetricSpec) for metric in metrics)
-    if translated and by_vectors and model == "auto" and sys.stderr.isatty():
-        tell(
-            "for translations into English, --model mt agrees with people more than the plain model"
-        )
-
-
-def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
-    """Tell which texts were truncated, and how much was encoded."""
+def _tell_notes(results: Sequence[Result], metrics: Sequence[api.Metric], *, verbose: bool) -> None:
+    """Tell which texts were truncated, how much was encoded, and the error of human z scores."""
     cut = {
         result.system: result.run["truncated"] for result in results if result.run.get("truncated")
     }
@@ -434,3 +421,9 @@ def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
     work = next((result.work for result in results if result.work), None)
     if work and (verbose or sys.stderr.isatty()):
         tell(f"{work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)")
+    for metric in metrics:
+        if isinstance(metric.asked, MetricSpec) and metric.asked.scale.name == "human":
+            tell(
+                f"{metric.name}: in human z scores, off by {metric.human_error():.2f} (root mean "
+                "square) on judgements held out in tuning"
+            )

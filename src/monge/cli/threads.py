@@ -12,28 +12,17 @@ MOST = 16
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
-def worth(cores: int, allowed: int, quota: str = "") -> int | None:
-    """Return the number of threads, or None where the default, one per physical core, is right.
-
-    `cores` are those of the machine, `allowed` those this process may run on, `quota` what a
-    container has of them: 'MICROSECONDS PERIOD' or 'max PERIOD', which the usual choice does not
-    see.
-    """
-    most, _, period = quota.partition(" ")
-    share = (
-        max(ceil(int(most) / int(period)), 1)
-        if most.isdigit() and period.strip().isdigit()
-        else cores
-    )
-    usable = min(cores, allowed, share)
-    return min(usable, MOST) if usable < cores or usable > MOST else None
-
-
 def choose() -> None:
-    """Set the number of threads of this process, unless it is set."""
+    """Set the number of threads of this process, unless it is set or the default is right.
+
+    The default is one thread per physical core of the machine. It does not see which cores this
+    process may run on, nor the share of them that a container has.
+    """
     cores = os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
-    quota = _QUOTA.read_text() if _QUOTA.is_file() else ""
-    number = worth(cores, allowed, quota)
-    if number is not None:
-        os.environ.setdefault(VARIABLE, str(number))
+    quota, _, period = (_QUOTA.read_text() if _QUOTA.is_file() else "").partition(" ")
+    has_quota = quota.isdigit() and period.strip().isdigit()  # otherwise 'max PERIOD', or nothing
+    share = max(ceil(int(quota) / int(period)), 1) if has_quota else cores
+    usable = min(cores, allowed, share)
+    if usable < cores or usable > MOST:
+        os.environ.setdefault(VARIABLE, str(min(usable, MOST)))

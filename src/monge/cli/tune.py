@@ -11,7 +11,7 @@ import typer
 
 from monge.cli import option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import terminal_width
+from monge.cli.printing import terminal_layout
 from monge.errors import UsageError
 from monge.render.cells import fold
 
@@ -151,7 +151,7 @@ def tune(
 
     plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
-        sys.stdout.write(_wrap_estimate(estimate(plan), terminal_width()))
+        sys.stdout.write(_wrap_estimate(estimate(plan), terminal_layout()["width"]))
         return
     with _show_progress_line(show=not going.quiet and sys.stderr.isatty()) as watch:
         tuned = run(plan, output, watch=watch, fresh=going.fresh)

@@ -61,7 +61,8 @@ class TextFile:
 
     def __iter__(self) -> Iterator[str]:
         """The lines, without their newline."""
-        if self._kept is None and not _can_reopen(self.path):
+        is_pipe = is_there(self.path) and not Path(self.path).is_file()
+        if self._kept is None and (self.path == STDIN or is_pipe):
             self._kept = list(_decode_lines(self.path, self._errors))
         return _decode_lines(self.path, self._errors) if self._kept is None else iter(self._kept)
 
@@ -134,13 +135,6 @@ def _open_stdin() -> IO[bytes]:
     return sys.stdin.buffer
 
 
-def _can_reopen(path: str) -> bool:
-    try:
-        return path != STDIN and (Path(path).is_file() or not Path(path).exists())
-    except OSError:  # opening it will say what is wrong
-        return True
-
-
 def _decode_lines(path: str, errors: str) -> Iterator[str]:
     """Yield the lines without newline, decoded strictly; raises where there is none."""
     name, number = shown(path), 0
@@ -164,25 +158,21 @@ def _decode_lines(path: str, errors: str) -> Iterator[str]:
 
 def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
     """Return the first line without its byte order mark; raise if clearly not UTF-8."""
-    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(first[:200]):
+    sample, half = first[:200], len(first[:200]) // 2
+    fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
+    is_half_nul = half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half  # western UTF-16
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or is_half_nul:
         raise Unreadable(
             f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)"
         )
     for magic, (kind, advice) in _MAGIC.items():
         if first.startswith(magic):
             raise Unreadable(f"{name} looks like {kind}, not text; {advice}")
-    if first[:200].count(0) > len(first[:200]) // 10:
+    if sample.count(0) > len(sample) // 10:
         raise Unreadable(
             f"{name} is not text: it has NUL bytes; accepted is UTF-8, one text per line"
         )
     return first.removeprefix(b"\xef\xbb\xbf")
-
-
-def _looks_like_utf16(sample: bytes) -> bool:
-    """Return whether most even or odd bytes are NUL: western UTF-16 without a mark."""
-    half = len(sample) // 2
-    fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
-    return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
 
 
 def _describe_os_error(name: str, error: OSError) -> str:

@@ -33,7 +33,7 @@ class Parallel:
         self._source = source
         self.systems = system_names([file.path for file in self._hypotheses])
         self.lines = 0
-        self.summary = scan_input(self._count_lines())
+        self.summary = scan_input(self)
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -42,12 +42,6 @@ class Parallel:
     def __iter__(self) -> Iterator[Segment]:
         """The segments, by line then by system."""
         return (segment for _, segment in self.numbered())
-
-    def _count_lines(self) -> Iterator[Segment]:
-        """Yield the segments, and remember how many lines there are."""
-        for line, segment in self.numbered():
-            self.lines = line
-            yield segment
 
     def numbered(
         self, bad: Callable[[int, str], None] | None = None
@@ -61,6 +55,7 @@ class Parallel:
         for number, texts in enumerate(zip_longest(*files), 1):
             if None in texts:
                 raise Misaligned(_describe_mismatch(files))
+            self.lines = max(self.lines, number)
             references = texts[width : width + len(self._references)]
             source = texts[-1] if self._source else None
             for k, (system, hypothesis) in enumerate(zip(self.systems, texts, strict=False)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -69,7 +68,7 @@ def hash_ahead(model: str) -> None:
     """
     row = packaged(model)
     weights = row.path if row is not None else None
-    if weights is not None and "torch" not in sys.modules:
+    if weights is not None:
         digests.start_hashing(weights)
 
 

@@ -9,14 +9,15 @@ as a metric.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
+from monge.errors import InvalidSetting
 from monge.metrics.axes import AXES
-from monge.metrics.blend import BLENDS, BlendSpec
-from monge.metrics.codec import settable, show_choice
+from monge.metrics.blend import BLENDS
+from monge.metrics.codec import settable, show_choice, split_changes
 from monge.metrics.lexical import LexicalSpec
-from monge.metrics.metric import MetricSpec, differences
+from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import Spec, find_preset, split_name
 from monge.types.settings import NAME
 
@@ -81,46 +82,53 @@ def changes_from_row(name: str, spec: Spec) -> list[str]:
             for option, value in spec.written().items()
             if value != usual[option]
         ]
-    if isinstance(spec, BlendSpec):
-        own = {
-            member: _axis_changes(BLENDS[name].spec.members[member], member_spec)
-            for member, member_spec in spec.members.items()
-        }
-        shared = [
-            change
-            for change in next(iter(own.values()))
-            if all(change in changes for changes in own.values())
-        ]
-        rest = [
+    if isinstance(spec, MetricSpec):
+        return list_changes(find_preset(name).spec.written(), spec.written())
+    written = {member: member_spec.written() for member, member_spec in spec.members.items()}
+    return list_blend_changes(name, written)
+
+
+def list_blend_changes(name: str, written: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return the changes that lead from a blend's preset to the settings of its members."""
+    own = {
+        member: list_changes(BLENDS[name].spec.members[member].written(), settings)
+        for member, settings in written.items()
+    }
+    shared = set.intersection(*(set(changes) for changes in own.values()))
+    first = next(iter(own.values()))
+    return [
+        *(change for change in first if change in shared),
+        *(
             f"{member}.{change}"
             for member, changes in own.items()
             for change in changes
             if change not in shared
-        ]
-        return [*shared, *rest]
-    return _axis_changes(find_preset(name).spec, spec)
+        ),
+    ]
 
 
-def _axis_changes(base: MetricSpec, spec: MetricSpec) -> list[str]:
+def list_changes(base: Mapping[str, str], written: Mapping[str, str]) -> list[str]:
+    """Return the changes, such as `AXIS=CHOICE`, that lead from some settings to others.
+
+    Both are texts by axis, as `MetricSpec.written` gives them. Raises InvalidSetting where a text
+    has other fields than this version writes.
+    """
     changes = []
-    for target in differences(base, spec):
-        axis, dot, field = target.partition(".")
-        choice = spec.choice(axis)
-        if dot:
-            changes.append(_field_change(spec, axis, field))
-        elif axis == "layers":
-            changes.append(f"layers={show_choice(choice)}")
-        else:
-            usual = AXES[axis][choice.name]
-            changes.append(f"{axis}={choice.name}")
-            changes += [
-                _field_change(spec, axis, name)
-                for name in settable(choice)
-                if getattr(choice, name) != getattr(usual, name)
-            ]
+    for axis, text in written.items():
+        if text == base[axis]:
+            continue
+        if axis == "layers":
+            changes.append(f"layers={text}")
+            continue
+        settings, usual = split_changes(text), split_changes(base[axis])
+        if "" not in AXES[axis]:  # the first part is the name of the choice
+            choice = settings.pop(0)
+            if choice != usual.pop(0):
+                changes.append(f"{axis}={choice}")
+                usual = split_changes(show_choice(AXES[axis][choice]))[1:]
+        if {part.partition("=")[0] for part in settings} != {
+            part.partition("=")[0] for part in usual
+        }:
+            raise InvalidSetting(f"{axis}: expected the fields of {','.join(usual)}, got {text!r}")
+        changes += [f"{axis}.{part}" for part in settings if part not in usual]
     return changes
-
-
-def _field_change(spec: MetricSpec, axis: str, field: str) -> str:
-    choice = spec.choice(axis)
-    return f"{axis}.{field}={settable(choice)[field].metadata['kind'].show(getattr(choice, field))}"

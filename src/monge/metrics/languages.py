@@ -37,9 +37,9 @@ LANGUAGES = {
 }
 
 
-def check_language(code: str | None) -> None:
+def check_language(code: str) -> None:
     """Raise InvalidSetting for an unknown language code; suggest the nearest one."""
-    if code is None or code in LANGUAGES:
+    if code in LANGUAGES:
         return
     names = {name.lower(): two_letters for two_letters, name in LANGUAGES.items()}
     near = get_close_matches(code.strip().lower(), [*LANGUAGES, *names], n=1, cutoff=0.85)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -82,7 +82,7 @@ class MetricSpec:
 
     def written(self) -> dict[str, str]:
         """Return every axis as text, in the order of `AXES`."""
-        return {axis: show_choice(self.choice(axis)) for axis in AXES}
+        return {axis: show_choice(getattr(self, axis)) for axis in AXES}
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,3 @@ class Preset:
     symmetric: bool = True
     languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
-
-
-def differences(first_spec: MetricSpec, second_spec: MetricSpec) -> dict[str, tuple[Any, Any]]:
-    """Return the settings in which two specs differ: axis or axis.field -> both values."""
-    differing: dict[str, tuple[Any, Any]] = {}
-    for axis in AXES:
-        first, second = first_spec.choice(axis), second_spec.choice(axis)
-        if first == second:
-            continue
-        if type(first) is type(second) and first.name == second.name and axis != "layers":
-            for choice_field in fields(first):
-                pair = getattr(first, choice_field.name), getattr(second, choice_field.name)
-                if pair[0] != pair[1]:
-                    differing[f"{axis}.{choice_field.name}"] = pair
-        else:
-            differing[axis] = (show_choice(first), show_choice(second))
-    return differing

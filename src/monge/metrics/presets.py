@@ -47,20 +47,40 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
     `--set`), the bracket.
     """
     name, inner = split_name(text)
-    check_language(lang)
+    if lang is not None:
+        check_language(lang)
     if name in LEXICAL:
-        of_vectors = next(
-            (change for change in changes if _target(change).partition(".")[0] in AXES), None
-        )
-        if of_vectors is not None and fitting(name, changes) != tuple(changes):
-            raise InvalidSetting(
-                f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}"
-            )
-        of_language = LEXICAL[name].languages.get(lang or "", ())
-        return name, LexicalSpec(name).changed([*of_language, *changes, *split_changes(inner)])
+        return name, _resolve_lexical(name, inner, changes, lang)
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
-    return name, _resolve_transport(name, inner, changes, lang)
+    preset = find_preset(name)
+    spec = preset.spec
+    if lang is not None and preset.languages:
+        spec = spec.changed(preset.languages.get(lang, preset.languages["other"]))
+    spec = spec.changed([*changes, *split_changes(inner)])
+    if spec.units.stopwords == "lang":
+        if lang is None:
+            raise InvalidSetting("units.stopwords=lang needs --lang")
+        spec = spec.changed([f"units.stopwords={lang}"])
+    if lang is not None and spec.scale == Baseline("baseline"):
+        spec = spec.changed([f"scale.lang={lang}"])
+    check(spec)
+    return name, spec
+
+
+def _resolve_lexical(
+    name: str, inner: str, changes: tuple[str, ...], lang: str | None
+) -> LexicalSpec:
+    """Return the spec of a lexical metric; raise for a setting of vectors."""
+    of_vectors = next(
+        (change for change in changes if _target(change).partition(".")[0] in AXES), None
+    )
+    if of_vectors is not None and fitting(name, changes) != tuple(changes):
+        raise InvalidSetting(
+            f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}"
+        )
+    of_language = LEXICAL[name].languages.get(lang or "", ())
+    return LexicalSpec(name).changed([*of_language, *changes, *split_changes(inner)])
 
 
 def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
@@ -116,21 +136,3 @@ def split_name(text: str) -> tuple[str, str]:
     if bracket and not inner.endswith("]"):
         raise InvalidSetting(f"{text!r}: the bracket is not closed")
     return name, inner[:-1] if bracket else ""
-
-
-def _resolve_transport(
-    name: str, inner: str, changes: tuple[str, ...], lang: str | None
-) -> MetricSpec:
-    preset = find_preset(name)
-    spec = preset.spec
-    if lang is not None and preset.languages:
-        spec = spec.changed(preset.languages.get(lang, preset.languages["other"]))
-    spec = spec.changed([*changes, *split_changes(inner)])
-    if spec.units.stopwords == "lang":
-        if lang is None:
-            raise InvalidSetting("units.stopwords=lang needs --lang")
-        spec = spec.changed([f"units.stopwords={lang}"])
-    if lang is not None and spec.scale == Baseline("baseline"):
-        spec = spec.changed([f"scale.lang={lang}"])
-    check(spec)
-    return spec

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from monge.errors import MongeError, StatisticsMismatch
+from monge.errors import InvalidSetting, MongeError, StatisticsMismatch, UnknownName
 from monge.metrics.axes import AXES, Idf, LanguageModel
 from monge.metrics.blend import BLENDS, BlendSpec
-from monge.metrics.codec import read_choice, show_choice, split_changes
-from monge.metrics.labels import changes_from_row
+from monge.metrics.codec import read_choice, split_changes
+from monge.metrics.labels import changes_from_row, list_blend_changes, list_changes
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.metric import OPTIONAL, MetricSpec
 from monge.metrics.presets import Spec, find_preset, split_name
@@ -101,12 +101,11 @@ def sign(
 
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
     """Return the fields of the encoder and of every axis, as text."""
-    encoder = dict(
-        part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(",")
-    )
-    chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
+    written = replace(spec, encoder=replace(spec.encoder, model="auto")).written()
+    encoder = dict(part.split("=", 1) for part in written["encoder"].split(","))
+    chosen = [axis for axis, usual in OPTIONAL.items() if written[axis] != usual]
     fields = [(key, encoder[name]) for key, name in _ENCODER_KEYS.items()]
-    return fields + [(axis, show_choice(spec.choice(axis))) for axis in (*_WRITTEN, *chosen)]
+    return fields + [(axis, written[axis]) for axis in (*_WRITTEN, *chosen)]
 
 
 def _write_digests(stats: Mapping[str, str]) -> str:
@@ -115,14 +114,17 @@ def _write_digests(stats: Mapping[str, str]) -> str:
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """Return the signature of a lexical metric: its settings and its library's signature."""
-    options = ",".join(f"{name}={value}" for name, value in spec.written().items())
     fields = (
         ("metric", spec.name),
-        ("options", options),
+        ("options", _write_options(spec)),
         *Signature.parse(library).fields,
         *_side_field(spec.against),
     )
     return Signature((*fields, ("monge", _version())))
+
+
+def _write_options(spec: LexicalSpec) -> str:
+    return ",".join(f"{option}={value}" for option, value in spec.written().items())
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
@@ -343,39 +345,53 @@ def shortened(line: str) -> str:
     """Return the short form of a signature, or the line itself where that would lose data."""
     signature = full(line)
     try:
-        short = _shorten(signature)
-        return short if full(short) == signature else line
-    except (MongeError, KeyError):  # a value that cannot be read, or a field that is missing
+        return _shorten(signature)
+    except (MongeError, KeyError):  # a field that this version of monge does not write
         return line
 
 
 def _shorten(signature: Signature) -> str:
+    """Return the short form; raise KeyError or MongeError for a missing or an unknown field."""
     fields = dict(signature.fields)
     name = fields["metric"]
     if name in LEXICAL:
-        spec: Spec = LexicalSpec(name).changed(split_changes(fields["options"]))
-        more = [
-            f"{key}:{value}"
-            for key, value in signature.fields
-            if key not in ("metric", "options", "monge")
-        ]
+        spec = LexicalSpec(name).changed(split_changes(fields["options"]))
+        if _write_options(spec) != fields["options"]:
+            raise InvalidSetting(f"options are left out: {fields['options']!r}")
+        changes, left_out = changes_from_row(name, spec), ("metric", "options", "monge")
+        middle = [f"{key}:{value}" for key, value in fields.items() if key not in left_out]
     else:
-        blend = BLENDS.get(name)
-        members = (
-            {}
-            if blend is None
-            else {
-                member: _read_spec(_member_signature(signature, member))
-                for member in blend.spec.members
+        middle = ["-".join(fields[key] for key in _MODEL_KEYS)]
+        middle += [f"{key}:{fields[key]}" for key in _OF_RUN if fields.get(key)]
+        middle += [f"stats:{fields['stats']}"] * (fields["stats"] != "none")
+        if name in BLENDS:
+            members = {
+                member: _member_signature(signature, member) for member in BLENDS[name].spec.members
             }
-        )
-        spec = BlendSpec(members) if members else _read_spec(signature)
-        more = ["-".join(fields[key] for key in _MODEL_KEYS)]
-        more += [f"{key}:{fields[key]}" for key in _OF_RUN if fields.get(key)]
-        more += [f"stats:{fields['stats']}"] * (fields["stats"] != "none")
-    changes = ",".join(changes_from_row(name, spec))
-    first = f"{name}[{changes}]" if changes else name
-    return "|".join([first, *more, f"monge:{fields['monge']}#{_digest(signature)}"])
+            written = {member: _written_settings(own) for member, own in members.items()}
+            changes = list_blend_changes(name, written)
+        else:
+            changes = list_changes(find_preset(name).spec.written(), _written_settings(signature))
+    inner = ",".join(changes)
+    if split_changes(inner) != changes:
+        raise InvalidSetting(f"{inner!r} is not the text of these changes")
+    first = f"{name}[{inner}]" if changes else name
+    return "|".join([first, *middle, f"monge:{fields['monge']}#{_digest(signature)}"])
+
+
+def _written_settings(signature: Signature) -> dict[str, str]:
+    """Return the settings of a transport metric's signature by axis, as `MetricSpec.written` does.
+
+    The model is written as `auto`. Raises UnknownName for a key that no setting has.
+    """
+    fields = {**OPTIONAL, **dict(signature.fields)}
+    accepted = {"metric", *_SHARED_KEYS, *_OF_RUN, *_WRITTEN, *OPTIONAL, "stats", "monge"}
+    for key in fields:
+        if key not in accepted:
+            raise UnknownName("signature key", key, accepted)
+    encoder = [f"{name}={fields[key]}" for key, name in _ENCODER_KEYS.items()]
+    fields["encoder"] = ",".join(["model=auto", *encoder])
+    return {axis: fields[axis] for axis in AXES}
 
 
 def _digest(signature: Signature) -> str:
@@ -411,8 +427,7 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     """Return the long signature of NAME[inner] with the middle fields of a short one."""
     changes = split_changes(inner)
     if name in LEXICAL:
-        written = LexicalSpec(name).changed(changes).written()
-        options = ",".join(f"{option}={value}" for option, value in written.items())
+        options = _write_options(LexicalSpec(name).changed(changes))
         library = Signature.parse("|".join(middle)).fields if middle else ()
         return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
     identity, last = _read_middle(middle)

@@ -22,6 +22,10 @@ NARROWEST = 8
 """Columns of words are not made narrower than this."""
 
 
+MOST_DIGITS = 4
+"""The decimals of a score where no interval says how many it supports."""
+
+
 def decimals(value: float, digits: int = 3) -> str:
     """Return a number as tables print it, without a negative zero."""
     return f"{round(float(value), digits) + 0.0:.{digits}f}"
@@ -29,12 +33,11 @@ def decimals(value: float, digits: int = 3) -> str:
 
 def number(value: float) -> str:
     """Return a score: four decimals."""
-    return decimals(value, 4)
+    return decimals(value, MOST_DIGITS)
 
 
 MINUS = "−"
 _HYPHEN = re.compile(r"(?<![^\s\[(±+/])-(?=\.?\d)")
-_MOST_DIGITS = 4
 _ENDINGS = re.compile(
     r"(?<=.)(?:\.(?:txt|text|tok|detok|out|hyp|tsv|csv|jsonl?|parquet|gz|xz))+\Z",
     re.IGNORECASE | re.DOTALL,
@@ -54,7 +57,7 @@ def supported_digits(intervals: Iterable[tuple[float, float] | None]) -> int:
     """
     ends = [interval for interval in intervals if interval is not None]
     widths = [high - low for low, high in ends if high > low]
-    return min(max(1 - floor(log10(min(widths))), 0), _MOST_DIGITS) if widths else _MOST_DIGITS
+    return min(max(1 - floor(log10(min(widths))), 0), MOST_DIGITS) if widths else MOST_DIGITS
 
 
 def p_value(value: float, *, bound: bool = False) -> str:
@@ -110,7 +113,8 @@ def printable(text: str) -> str:
 
 def display_width(text: str) -> int:
     """Return the terminal columns of a text: wide characters and emoji 2, marks 0."""
-    return sum(width for _, width in _columns(_STYLE.sub("", text)))
+    plain = _STYLE.sub("", text)
+    return len(plain) if plain.isascii() else sum(width for _, width in _columns(plain))
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
@@ -225,7 +229,14 @@ def column_widths(
         for column, side in zip(columns, align, strict=True)
     ]
     words = [
-        _longest(column if side == "l" else column[:1])
+        max(
+            (
+                display_width(word)
+                for cell in (column if side == "l" else column[:1])
+                for word in cell.split()
+            ),
+            default=0,
+        )
         for column, side in zip(columns, align, strict=True)
     ]
     widths = [max(pair) for pair in zip(words, numbers, strict=True)]
@@ -237,11 +248,6 @@ def column_widths(
                 break
             wide[max(candidates, key=lambda k: wide[k])] -= 1
     return wide
-
-
-def _longest(cells: Sequence[str]) -> int:
-    """Return the width of the longest word of some cells."""
-    return max((display_width(word) for cell in cells for word in cell.split()), default=0)
 
 
 def total_width(wide: Sequence[int]) -> int:

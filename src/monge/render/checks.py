@@ -25,10 +25,8 @@ def checked(results: Sequence[Result]) -> Sequence[Result]:
         place = f"{result.metric} of {result.system or 'the system'}"
         if result.n == 0:
             raise DataError(f"{place}: there are no segments to show")
-        _finite(place, "score", result.score)
-        _finite(place, "interval", result.interval or ())
-        for name, values in {"segments": result.segments, **result.parts}.items():
-            _finite(place, name, values)
+        numbers = {"score": result.score, "interval": result.interval or ()}
+        _check_finite(place, {**numbers, "segments": result.segments, **result.parts})
     return results
 
 
@@ -46,18 +44,19 @@ def checked_explanation(e: Explanation) -> Explanation:
         "reference shares": e.reference.shares,
         "moves": [(move.mass, move.cost, move.similarity, move.share) for move in e.moves],
     }
-    for name, values in numbers.items():
-        _finite(e.metric, name, values)
+    _check_finite(e.metric, numbers)
     return e
 
 
-def _finite(place: str, name: str, values: Any) -> None:
-    values = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(values).all():
-        bad = next(float(value) for value in values.flat if not isfinite(value))
-        raise InvalidProblem(
-            f"{place}: {name} holds {bad}, which is not a score; nothing was written"
-        )
+def _check_finite(place: str, numbers: Mapping[str, Any]) -> None:
+    """Raise where one of the named numbers, or of the named arrays, is not finite."""
+    for name, values in numbers.items():
+        array = np.asarray(values, dtype=np.float64)
+        if not np.isfinite(array).all():
+            bad = next(float(value) for value in array.flat if not isfinite(value))
+            raise InvalidProblem(
+                f"{place}: {name} holds {bad}, which is not a score; nothing was written"
+            )
 
 
 def dumps(data: Mapping[str, Any]) -> str:

@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from monge.errors import UnknownName
-from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
+from monge.render.cells import (
+    MOST_DIGITS,
+    decimals,
+    listed,
+    number,
+    short_names,
+    span,
+    supported_digits,
+)
 from monge.render.checks import checked
 from monge.render.result_records import (
     TEXT_COLUMNS,
@@ -186,8 +194,10 @@ def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> 
 def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
     """Metric, system, score, interval, parts and the number of segments of a result."""
     values = [mean(values) for values in result.parts.values()]
-    parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
-    score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
+    parts = [Cell(decimals(value, MOST_DIGITS), short=decimals(value, digits)) for value in values]
+    score = Cell(
+        decimals(result.score, MOST_DIGITS), mark=mark, short=decimals(result.score, digits)
+    )
     interval = Cell("")
     if result.interval is not None:
         ends = Span(result.interval[0], result.score, result.interval[1])
@@ -286,10 +296,9 @@ def _remarks(results: Sequence[Result]) -> list[str]:
         flag_counts = {
             describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()
         }
-        if not has_kind(flagged, FlagKind.TRUNCATED):
-            flag_counts["a text was longer than the model reads, and was cut"] = result.run.get(
-                "truncated", 0
-            )
+        truncated = result.run.get("truncated", 0)
+        if truncated and not has_kind(flagged, FlagKind.TRUNCATED):
+            flag_counts["a text was longer than the model reads, and was cut"] = truncated
         for flag, count in flag_counts.items():
             if count:
                 by_remark.setdefault((result.system, f"{count} × {flag}"), []).append(result.metric)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monge.render.cells import with_minus
 from monge.render.records import column_names
-from monge.types.table import Cell, Sheet
+from monge.types.table import Sheet
 
 MARKS = {"best": "*", "tied": "~"}
 MARKS_SHOWN = "bold: best; underlined:", "bold:"
@@ -15,40 +15,30 @@ MARKS_SHOWN = "bold: best; underlined:", "bold:"
 
 
 def drop_empty_columns(sheet: Sheet, *, with_spans: bool = False) -> Sheet:
-    """Return the table without empty columns; `with_spans`: drawn intervals count as content.
+    """Return the table as people read it: short forms of cells, minus signs, no empty columns.
 
-    Titles over columns keep them.
+    `with_spans`: drawn intervals count as content. Titles over columns keep them.
     """
-    sheet = _for_people(sheet)
-    if sheet.over:
-        return sheet
-
-    def holds(cell: Cell) -> bool:
-        return bool(cell.text or cell.detail or (with_spans and cell.span is not None))
-
-    columns = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
-    return sheet.columns(columns) if columns else sheet
-
-
-def _for_people(sheet: Sheet) -> Sheet:
-    """Return the table with the short forms of its cells, and a minus sign in its numbers."""
-    kinds = holds_words(sheet)
-
-    def shown(cell: Cell, words: bool) -> Cell:
-        text, detail = cell.short or cell.text, cell.short_detail or cell.detail
-        return replace(
-            cell,
-            text=text if words else with_minus(text),
-            detail=with_minus(detail),
-            short="",
-            short_detail="",
+    sides = alignment(sheet)
+    rows = []
+    for row in sheet.rows:
+        cells = []
+        for cell, side in zip(row, sides, strict=True):
+            text, detail = cell.short or cell.text, cell.short_detail or cell.detail
+            text = text if side == "l" else with_minus(text)
+            cells.append(
+                replace(cell, text=text, detail=with_minus(detail), short="", short_detail="")
+            )
+        rows.append(tuple(cells))
+    columns = [
+        k
+        for k in range(len(sheet.head))
+        if any(
+            row[k].text or row[k].detail or (with_spans and row[k].span is not None) for row in rows
         )
-
-    rows = tuple(
-        tuple(shown(cell, words) for cell, words in zip(row, kinds, strict=True))
-        for row in sheet.rows
-    )
-    return replace(sheet, rows=rows)
+    ]
+    sheet = replace(sheet, rows=tuple(rows))
+    return sheet.columns(columns) if columns and not sheet.over else sheet
 
 
 def list_signatures(sheets: Sequence[Sheet]) -> list[str]:
@@ -66,10 +56,12 @@ def list_notes(sheet: Sheet, marks: str, alone: str) -> list[str]:
     return [*legend, *sheet.notes]
 
 
-def holds_words(sheet: Sheet) -> list[bool]:
-    """Return whether each column holds words."""
+def alignment(sheet: Sheet) -> str:
+    """Return a letter per column: "l" for a column of words, "r" for a column of numbers."""
     wide = len(sheet.head)
-    return [k < sheet.words or k >= wide - sheet.words_behind for k in range(wide)]
+    return "".join(
+        "l" if k < sheet.words or k >= wide - sheet.words_behind else "r" for k in range(wide)
+    )
 
 
 def full_titles(sheet: Sheet) -> list[str]:

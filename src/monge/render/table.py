@@ -25,9 +25,9 @@ from monge.render.records import sheets_jsonl, sheets_tsv
 from monge.render.sheet_parts import (
     MARKS,
     MARKS_SHOWN,
+    alignment,
     drop_empty_columns,
     full_titles,
-    holds_words,
     list_notes,
     list_signatures,
 )
@@ -123,12 +123,13 @@ def sheets_text(
 
 def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) -> list[str]:
     """Return the lines of a table: title, head, rows; columns that do not fit follow below."""
-    lines = [
-        styled(line, "bold", colour)
-        for line in _broken([printable(sheet.title)] * bool(sheet.title), width)
-    ]
-    for k, block in enumerate(_column_blocks(drop_empty_columns(sheet), width)):
-        cells, align = _cells(block, colour), _align(block)
+    lines = []
+    if sheet.title:
+        title_lines = _broken([printable(sheet.title)], width)
+        lines += [styled(line, "bold", colour) for line in title_lines]
+    sheet = drop_empty_columns(sheet)
+    for k, block in enumerate([sheet] if width is None else _column_blocks(sheet, width)):
+        cells, align = _cells(block, colour), alignment(block)
         wide = column_widths(cells, align, width, _NARROW)
         head, *rows = (folded_row(row, align, wide) for row in cells)
         above = [_over(block, wide)] if block.over else []
@@ -144,12 +145,10 @@ _NARROW, _READABLE = 16, 48
 """The least width of a broken name, and the width that names share in a split table."""
 
 
-def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:
+def _column_blocks(sheet: Sheet, width: int) -> list[Sheet]:
     """Return blocks of columns that fit the width, each with the columns that name the rows."""
-    if (
-        width is None
-        or total_width(column_widths(_cells(sheet, False), _align(sheet), width, _NARROW)) <= width
-    ):
+    wide = column_widths(_cells(sheet, False), alignment(sheet), width, _NARROW)
+    if total_width(wide) <= width:
         return [sheet]
     names = max(sheet.words, 1)
     single_columns = [range(k, k + 1) for k in range(len(sheet.head))]
@@ -158,7 +157,7 @@ def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:
     for columns in ([k for k in span if k >= names] for span in spans):
         block = _with_columns(sheet, [*range(names), *blocks[-1], *columns])
         wide = column_widths(
-            _cells(block, False), _align(block), width, max(_READABLE // names, _NARROW)
+            _cells(block, False), alignment(block), width, max(_READABLE // names, _NARROW)
         )
         if blocks[-1] and total_width(wide) > width:
             blocks.append([])
@@ -181,34 +180,43 @@ def _broken(lines: Sequence[str], width: int | None) -> list[str]:
     return list(lines) if width is None else [part for line in lines for part in fold(line, width)]
 
 
-def _align(sheet: Sheet) -> str:
-    return "".join("l" if words else "r" for words in holds_words(sheet))
-
-
 def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
     """Return head and rows as strings; a column with marks reserves room after each number."""
-    kinds = holds_words(sheet)
     places = [
-        "" if words else " " * any(row[k].mark in MARKS for row in sheet.rows)
-        for k, words in enumerate(kinds)
+        "" if side == "l" else " " * any(row[k].mark in MARKS for row in sheet.rows)
+        for k, side in enumerate(alignment(sheet))
     ]
     detailed = any(cell.detail for row in sheet.rows for cell in row)
     lines = [[printable(name) for name in sheet.head]]
     before = ""
     for row in sheet.rows:
-        texts = [_marked(cell, place, colour) for cell, place in zip(row, places, strict=True)]
+        texts = [
+            printable(cell.text) + (MARKS.get(cell.mark, place) if place else "")
+            for cell, place in zip(row, places, strict=True)
+        ]
         if sheet.grouped:
             texts[0], before = "" if texts[0] == before else texts[0], texts[0]
-        lines.append(texts)
+        lines.append(
+            [
+                styled(text, "bold", colour) if cell.mark in ("best", "only") else text
+                for cell, text in zip(row, texts, strict=True)
+            ]
+        )
         if detailed:
             lines.append([printable(cell.detail) for cell in row])
+    if sheet.over:
+        _widen_heads(sheet, lines)
+    return lines
+
+
+def _widen_heads(sheet: Sheet, lines: list[list[str]]) -> None:
+    """Pad the head of the first column under a title where the title is wider than its columns."""
     for title, at, columns in _spans(sheet):
         wide = [max(map(display_width, column)) for column in zip(*lines, strict=True)][
             at : at + columns
         ]
         missing = max(0, display_width(title) - sum(wide) - len(GAP) * (columns - 1))
         lines[0][at] = pad(lines[0][at], wide[0] + missing, "r") if missing else lines[0][at]
-    return lines
 
 
 def _spans(sheet: Sheet) -> Iterator[tuple[str, int, int]]:
@@ -217,11 +225,6 @@ def _spans(sheet: Sheet) -> Iterator[tuple[str, int, int]]:
     for title, columns in sheet.over:
         yield printable(title), at, columns
         at += columns
-
-
-def _marked(cell: Cell, place: str, colour: bool) -> str:
-    text = printable(cell.text) + (MARKS.get(cell.mark, place) if place else "")
-    return styled(text, "bold", colour and cell.mark in ("best", "only"))
 
 
 def _over(sheet: Sheet, wide: Sequence[int]) -> str:
@@ -250,7 +253,7 @@ def _latex_table(
     yield from (r"\begin{table}", r"\centering")
     if sheet.title:
         yield rf"\caption{{{latex(sheet.title)}}}"
-    yield from (rf"\begin{{tabular}}{{{_align(sheet)}}}", r"\toprule")
+    yield from (rf"\begin{{tabular}}{{{alignment(sheet)}}}", r"\toprule")
     yield " & ".join(latex(name) for name in full_titles(sheet)) + r" \\"
     yield r"\midrule"
     yield from (" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows)
@@ -281,7 +284,7 @@ def sheets_markdown(
             for row in sheet.rows
         ]
         head = [markdown(name) for name in full_titles(sheet)]
-        table_lines = markdown_table(head, rows, words=holds_words(sheet))
+        table_lines = markdown_table(head, rows, words=[side == "l" for side in alignment(sheet)])
         if sheet.folded:
             table_lines = _fold_markdown(safe(sheet.title), table_lines)
         elif sheet.title:

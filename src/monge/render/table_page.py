@@ -14,9 +14,9 @@ from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.sheet_parts import (
     MARKS,
     MARKS_SHOWN,
+    alignment,
     drop_empty_columns,
     full_titles,
-    holds_words,
     list_notes,
     list_signatures,
 )
@@ -101,7 +101,7 @@ def _without_spans(sheet: Sheet) -> Sheet:
 def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
     """Return a table of a page: description, title, the table with drawn spans, notes."""
     sheet = drop_empty_columns(sheet, with_spans=True)
-    kinds = holds_words(sheet)
+    kinds = [side == "l" for side in alignment(sheet)]
     ranges = [
         _range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
@@ -37,6 +37,10 @@ class BoundMetric:
     request: Request
     stopwords: Set[str]
     language_model: CausalModel | None = None
+    signatures: dict[str, Signature] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
+    """Signatures by number of references, of a metric that takes nothing from other texts."""
 
     @cached_property
     def vector_metric(self) -> Self:
@@ -47,11 +51,6 @@ class BoundMetric:
     def languages(self) -> frozenset[str] | None:
         """The languages that its model knows; None where that is unknown."""
         return model_languages(self.reader.encoder.name)
-
-    @cached_property
-    def readers(self) -> tuple[Reader, ...]:
-        """What cuts its texts into pieces."""
-        return (self.reader,)
 
     @cached_property
     def against(self) -> str:
@@ -76,7 +75,7 @@ class BoundMetric:
     @cached_property
     def bounds(self) -> Bounds:
         """The range of scores after scaling."""
-        return bounds(self.spec)
+        return self.raw if self.spec.scale.name == "raw" else bounds(self.spec)
 
     @cached_property
     def raw(self) -> Bounds:
@@ -95,11 +94,13 @@ class BoundMetric:
             sha256(words.encode()).hexdigest() if self.stopwords else "",
             "" if self.language_model is None else self.language_model.fingerprint,
         )
+        if self.spec.scale.name != "human":
+            return bare
         return replace(bare, statistics=ScoreScaling(bare, self.reader.encoder).digests())
 
     def identity_with(self, stats: CorpusStats) -> Identity:
         """Return everything that its scores depend on besides texts."""
-        if not self.takes_statistics:
+        if not self.needs.takes_any:
             return self.identity
         return replace(
             self.identity, statistics=self.needs.digests(stats) | self.scaling.digests(stats)
@@ -138,18 +139,6 @@ class BoundMetric:
         return self.needs.kinds
 
     @cached_property
-    def takes_statistics(self) -> bool:
-        """Whether its scores depend on statistics of other texts, fitted or ready-made."""
-        return bool(self.fits) or self.needs_given or self.spec.scale.name == "human"
-
-    @cached_property
-    def needs_given(self) -> bool:
-        """Whether it may need statistics that a run cannot fit from its own texts: a baseline or a
-        map.
-        """
-        return self.scaling.needs_baseline or self.needs.map_space is not None
-
-    @cached_property
     def idf_corpora(self) -> tuple[str, ...]:
         """The corpus whose document counts weigh its words, where it weighs by idf."""
         return (self.spec.weights.corpus,) if isinstance(self.spec.weights, Idf) else ()
@@ -177,13 +166,8 @@ class BoundMetric:
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature:
         """Return its signature with these statistics; a segment has `references`, or `var`."""
-        if self.takes_statistics:
+        if self.needs.takes_any:
             return self.identity_with(stats).sign(references)
         if references not in self.signatures:
             self.signatures[references] = self.identity.sign(references)
         return self.signatures[references]
-
-    @cached_property
-    def signatures(self) -> dict[str, Signature]:
-        """Signatures by number of references, of a metric that takes nothing from other texts."""
-        return {}

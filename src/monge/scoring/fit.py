@@ -103,7 +103,7 @@ def collect_statistics(
         else:
             ready = (
                 corpora.stats
-                if corpora.stats is not None and (metric.fits or metric.needs_given)
+                if corpora.stats is not None and (metric.fits or metric.needs.ready_made)
                 else None
             )
             by_system = dict.fromkeys(systems, ready or CorpusStats(metric.reader.key))

@@ -18,23 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.metrics.axes import LanguageModel
-from monge.metrics.metric import MetricSpec
 from monge.types import Array
 
 if TYPE_CHECKING:
-    from monge.encoders.causal import CausalModel
     from monge.scoring.bound import BoundMetric
-
-
-def language_model(
-    spec: MetricSpec, *, device: str = "auto", online: bool = False
-) -> CausalModel | None:
-    """Load the language model that a spec names, or return None; the last one stays loaded."""
-    if not isinstance(spec.fluency, LanguageModel):
-        return None
-    from monge.encoders.causal import open_causal
-
-    return open_causal(spec.fluency.model, device=device, online=online)
 
 
 def add_fluency(

@@ -24,7 +24,6 @@ from monge.types.flags import Flag, FlagKind, FlagSide
 from monge.types.text import is_blank
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Reader
     from monge.scoring.windows import Window
 
 WHOLE_CORPUS = ("cider",)
@@ -43,7 +42,6 @@ class LexicalMetric:
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
     vector_metric: None = None
-    readers: tuple[Reader, ...] = ()
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from monge.errors import StatisticsMismatch
-from monge.metrics.axes import CorpusCentre, Idf, Remap
+from monge.metrics.axes import Baseline, CorpusCentre, Idf, Remap
 from monge.metrics.metric import MetricSpec
 from monge.scoring.identity import Identity
 from monge.text.idf import check_counts, idf_weight
@@ -23,23 +23,31 @@ REFERENCES, HYPOTHESES = "references", "hypotheses"
 class StatisticsNeeds:
     """The statistics that a metric needs, and the keys under which it finds them.
 
+    kinds: what a run can fit, `idf` and `mean`; ready_made: whether a run may need what it cannot
+    fit from its own texts, a baseline or a map; takes_any: whether scores depend on other texts.
     counted_sides: sides whose documents are counted for idf; summed_sides: sides whose vectors are
-    summed for a corpus mean; reader: the key of the pieces of a text; space: the key of its unit
-    vectors; map_space: the key of the map of the source's vectors, None where the metric has no
-    map.
+    summed for a corpus mean; map_name: the map of the source's vectors, None where the metric has
+    none; include_hypotheses: whether the statistics of a system are fitted from its own texts too;
+    differ_by_side: whether a text has other points as a hypothesis than as a reference; reader: the
+    key of the pieces of a text.
     """
 
     weights: str
+    kinds: tuple[str, ...]
+    ready_made: bool
+    takes_any: bool
     counted_sides: tuple[str, ...]
     summed_sides: tuple[str, ...]
+    map_name: str | None
+    include_hypotheses: bool
+    differ_by_side: bool
     reader: str
-    space: str
-    map_space: str | None
+    identity: Identity
 
     @classmethod
     def of(cls, spec: MetricSpec, identity: Identity) -> StatisticsNeeds:
         """Derive the needs of a metric from its settings."""
-        weights, centre, space = spec.weights, spec.centre, identity.vector_space
+        weights, centre = spec.weights, spec.centre
         counted_sides: tuple[str, ...] = ()
         if isinstance(weights, Idf):
             counted_sides = (
@@ -48,23 +56,33 @@ class StatisticsNeeds:
         summed_sides: tuple[str, ...] = ()
         if isinstance(centre, CorpusCentre):
             summed_sides = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
-        map_space = f"{space}/{centre.name}" if isinstance(centre, Remap) else None
-        return cls(weights.name, counted_sides, summed_sides, identity.reader, space, map_space)
+        map_name = centre.name if isinstance(centre, Remap) else None
+        include_hypotheses = HYPOTHESES in (*counted_sides, *summed_sides)
+        kinds = (("idf",) if counted_sides else ()) + (("mean",) if summed_sides else ())
+        ready_made = isinstance(spec.scale, Baseline) or map_name is not None
+        return cls(
+            weights.name,
+            kinds,
+            ready_made,
+            bool(kinds) or ready_made or spec.scale.name == "human",
+            counted_sides,
+            summed_sides,
+            map_name,
+            include_hypotheses,
+            differ_by_side=include_hypotheses or map_name is not None,
+            reader=identity.reader,
+            identity=identity,
+        )
 
     @cached_property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of statistics that a run can fit: `idf`, `mean`, or neither."""
-        return (("idf",) if self.counted_sides else ()) + (("mean",) if self.summed_sides else ())
+    def space(self) -> str:
+        """The key of the unit vectors of a text."""
+        return self.identity.vector_space
 
     @cached_property
-    def include_hypotheses(self) -> bool:
-        """Whether the statistics of a system are fitted from its own texts too."""
-        return HYPOTHESES in (*self.counted_sides, *self.summed_sides)
-
-    @cached_property
-    def differ_by_side(self) -> bool:
-        """Whether a text has other points as a hypothesis than as a reference."""
-        return self.include_hypotheses or self.map_space is not None
+    def map_space(self) -> str | None:
+        """The key of the map of the source's vectors; None where the metric has none."""
+        return None if self.map_name is None else f"{self.space}/{self.map_name}"
 
     def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
         """Return the document counts that weigh a side."""
@@ -99,7 +117,7 @@ class StatisticsNeeds:
             )
         if self.map_space is not None and self.map_space not in stats.maps:
             raise StatisticsMismatch(
-                f"{metric}: centre={self.map_space.rpartition('/')[2]} needs a map for this model: "
+                f"{metric}: centre={self.map_name} needs a map for this model: "
                 "fit one with monge fit --parallel FILE (source and target, a tab between) and "
                 "give it with --stats"
             )

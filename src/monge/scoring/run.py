@@ -35,7 +35,7 @@ from monge.types.text import FIRST_SEGMENTS, InputSummary, scan_input
 if TYPE_CHECKING:
     from monge.cache import Store
     from monge.scoring.bound import BoundMetric
-    from monge.scoring.encoding import Encoding
+    from monge.scoring.encoding import Encoding, Reader
 
 
 @dataclass(frozen=True)
@@ -139,29 +139,21 @@ class ScoringRun:
             if member.scorer.vector_metric is not None
         }
         if vectors:
-            strict = [
-                j
-                for j in vectors
-                if any(reader.refuses for reader in self._members[j].scorer.readers)
-            ]
-            must_read = self._shard is None and bool(strict)
-            if must_read and self._leave_out_unreadable(strict) and first_texts is not None:
+            strict = [j for j, metric in vectors.items() if metric.reader.refuses]
+            readers = dict.fromkeys((vectors[j].reader, self._members[j].side) for j in strict)
+            must_read = self._shard is None and bool(readers)
+            if must_read and self._leave_out_unreadable(readers) and first_texts is not None:
                 first_texts.rescan(self._segments)
             self._fit(vectors, self._segments if first_texts is None else first_texts)
         if self._corpora.stats is not None:
             for k, metric in enumerate(self.metrics):
                 metric.check_stats(self._stats_of(k, self.summary.systems[0]))
 
-    def _leave_out_unreadable(self, members: Sequence[int]) -> bool:
-        """Leave out texts that a reader refuses, before anything is fitted.
+    def _leave_out_unreadable(self, strict: Iterable[tuple[Reader, str]]) -> bool:
+        """Leave out texts that a reader refuses on its side, before anything is fitted.
 
         Such a text is too long, or has a word without a vector. Returns whether there are any.
         """
-        strict = dict.fromkeys(
-            (reader, self._members[j].side)
-            for j in members
-            for reader in self._members[j].scorer.readers
-        )
         unreadable: set[tuple[str, str]] = set()
         for row in self._segments:
             for reader, side in strict:
@@ -187,7 +179,7 @@ class ScoringRun:
         else:
             store = self._store if self._store is not None and self._store.vectors else None
             self._encoding = Encoding(metrics, store)
-            if any(metric.takes_statistics for metric in metrics):
+            if any(metric.needs.takes_any for metric in metrics):
                 from monge.scoring.fit import fit_run
 
                 systems = self.summary.systems

@@ -16,7 +16,6 @@ from monge.types.flags import Flag
 
 if TYPE_CHECKING:
     from monge.scoring.bound import BoundMetric
-    from monge.scoring.encoding import Reader
     from monge.scoring.windows import Window
 
 StatsBySystem = Mapping[str, CorpusStats]
@@ -98,10 +97,6 @@ class WindowScorer(Protocol):
     @property
     def vector_metric(self) -> BoundMetric | None:
         """The metric where it compares vectors, so that an encoder reads the texts; else None."""
-
-    @property
-    def readers(self) -> tuple[Reader, ...]:
-        """What cuts its texts into pieces for an encoder; empty where it compares no vectors."""
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Return the scores of the segments of a window."""

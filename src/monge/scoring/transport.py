@@ -14,7 +14,6 @@ from monge.encoders.numerics import own_numerics
 from monge.encoders.protocol import Encoder, Request
 from monge.encoders.sentence_pooling import FIRST, MEAN
 from monge.errors import InvalidSetting, ModelError
-from monge.metrics.axes import Layers
 from monge.metrics.layers import layer_numbers, resolve_layers
 from monge.metrics.metric import MetricSpec
 from monge.metrics.rules import check
@@ -108,14 +107,6 @@ class TransportMetric(BoundMetric):
             return explain_segment(self, segment, stats)
 
 
-def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
-    """Return the request to the encoder; layers of a barycentre are normalised later, in
-    float64.
-    """
-    early = unit_layers and layers.pool != "barycentre"
-    return Request(layer_numbers(layers, depth), layers.pool, layers.exponents, early)
-
-
 def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
     """Pool pieces as the model's directory declares; raise ModelError for a pooling that is not
     available.
@@ -123,7 +114,7 @@ def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> Me
     Applies only where the metric compares texts by the mean of their pieces, as `sbert` does.
     """
     one_vector = spec.units.ngram == 0 and spec.units.join == MEAN
-    if not one_vector or encoder.pooling in ("", MEAN):
+    if not one_vector:
         return spec
     if encoder.pooling != FIRST:
         raise ModelError(
@@ -157,12 +148,17 @@ def bind_metric(
         "prefix": spec.encoder.prefix or prefix,
     }
     settings = replace(spec.encoder, max_length=longest, **loaded)
-    spec = _apply_declared_pooling(name, replace(spec, layers=layers, encoder=settings), encoder)
+    spec = replace(spec, layers=layers, encoder=settings)
+    if encoder.pooling not in ("", MEAN):
+        spec = _apply_declared_pooling(name, spec, encoder)
+    units, numbers = spec.units, layer_numbers(layers, encoder.depth)
+    words = stopwords.load(units.stopwords) if units.stopwords != "none" else frozenset()
+    early = spec.normalise.layers and layers.pool != "barycentre"  # those later, in float64
     return TransportMetric(
         name=name,
         spec=spec,
         reader=Reader(encoder, settings.prefix, longest, settings.overlong),
-        request=_request(layers, encoder.depth, unit_layers=spec.normalise.layers),
-        stopwords=stopwords.load(spec.units.stopwords),
+        request=Request(numbers, layers.pool, layers.exponents, early),
+        stopwords=words,
         language_model=language_model,
     )

@@ -138,8 +138,10 @@ class WindowPass:
                 if self.store is None
                 else ScoreCache(metrics, stats, self.store, self.score or score_window)
             )
-            readers = list(dict.fromkeys(reader for metric in metrics for reader in metric.readers))
-            groups.append(SideGroup(side, places, metrics, readers, stats, cache))
+            vector_metrics = [metric.vector_metric for metric in metrics]
+            readers = [metric.reader for metric in vector_metrics if metric is not None]
+            distinct_readers = list(dict.fromkeys(readers))
+            groups.append(SideGroup(side, places, metrics, distinct_readers, stats, cache))
         return groups
 
     def _windows(

@@ -68,12 +68,7 @@ def _uses_own_texts_only(metric: api.Metric) -> bool:
     vector_metric = None if scorer is None else scorer.vector_metric
     if vector_metric is None or vector_metric.block != 1:
         return False
-    uses_other_texts = (
-        vector_metric.fits
-        or vector_metric.needs_given
-        or vector_metric.language_model is not None
-        or vector_metric.spec.scale.name == "human"
-    )
+    uses_other_texts = vector_metric.needs.takes_any or vector_metric.language_model is not None
     return vector_metric.against == REFERENCES and not uses_other_texts
 
 

@@ -27,6 +27,7 @@ from monge.render import explanation_html, explanation_svg, render_results
 from monge.render.bounded import FULL_CELLS, WHOLE_CELLS, bounded_json
 from monge.render.table import render_study
 from monge.scoring.run import ScoringRun
+from monge.scoring.scorer import vector_members
 from monge.server import schemas, work
 from monge.server.allowed import check_settings
 from monge.server.checks import QUICK, Checks
@@ -377,9 +378,9 @@ class Service(Checks):
         """Return a metric with its settings, the form they are set by, and its signature."""
         bare, spec = self.resolve_metric(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
-        alone = metric.scorer.members.get("")
         # a metric that takes statistics signs their digests
-        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)
+        ready_made = any(member.needs.ready_made for member in vector_members([metric.scorer]))
+        lacking = metric.scorer.fits or ready_made
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),

@@ -14,7 +14,7 @@ def test_every_code_is_two_letters_with_a_name():
     assert all(
         re.fullmatch("[a-z]{2}", code) and name[0].isupper() for code, name in LANGUAGES.items()
     )
-    for code in (*LANGUAGES, None):
+    for code in LANGUAGES:
         check_language(code)
 
 
