@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli import engines, inputs, option_groups, options, protocols, studies
 from monge.cli.options import option
 from monge.cli.printing import tell_written, warn
 from monge.datasets.segment_scores import given_scores
+from monge.errors import UsageError
 
 if TYPE_CHECKING:
     from monge.evaluation.evaluation_result import Evaluation
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class EvaluationJudgementOptions(option_groups.JudgementOptions):
     """Options for the judgements, and for the statistics of agreement."""
 
-    dataset: studies.Dataset
+    dataset: studies.OptionalDataset = None
     level: options.Level = "segment"
     human: Annotated[
         list[str] | None,
@@ -81,6 +82,7 @@ def evaluate(
     judges: EvaluatedOptions,
     setup: option_groups.SetupOptions,
     tests: BestMetricTestOptions,
+    protocol: protocols.ProtocolOptions,
     figures: option_groups.FigureOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
@@ -88,6 +90,22 @@ def evaluate(
     """Measure how well metrics agree with human judgements, and test which of them agrees best."""
     output.check()
     figures.check()
+    if protocol.protocol is not None:
+        _judge(protocol, judgements, judges, setup, tests, output)
+        return
+    _evaluate_task(judgements, judges, setup, tests, figures, output, engine)
+
+
+def _evaluate_task(
+    judgements: EvaluationJudgementOptions,
+    judges: EvaluatedOptions,
+    setup: option_groups.SetupOptions,
+    tests: BestMetricTestOptions,
+    figures: option_groups.FigureOptions,
+    output: studies.StudyOutputOptions,
+    engine: engines.EngineOptions,
+) -> None:
+    """Evaluate metrics on the judgements of a data set, and write the result."""
     other_scores = given_scores(judges.scores or ())
     from monge import evaluation
     from monge.render.cells import listed
@@ -115,6 +133,34 @@ def evaluate(
 
         paths = evaluation_figures(agreement_study, figures.folder, form=figures.figure_format)
         tell_written(paths, quiet=output.quiet)
+
+
+def _judge(
+    protocol: protocols.ProtocolOptions,
+    judgements: EvaluationJudgementOptions,
+    judges: EvaluatedOptions,
+    setup: option_groups.SetupOptions,
+    tests: BestMetricTestOptions,
+    output: studies.StudyOutputOptions,
+) -> None:
+    """Judge metrics by a protocol, which decides on the data and the statistics itself."""
+    own = {
+        "a data set": judgements.dataset,
+        "--pairs": judgements.pairs,
+        "--human": judgements.human,
+        "--statistic": judgements.statistic,
+        "--switch": judgements.switch,
+        "--columns": judgements.columns,
+        "--sample": judgements.sample,
+        "--uniform-units": judges.uniform_units or None,
+        "--level": None if judgements.level == "segment" else judgements.level,
+    }
+    for name, value in own.items():
+        if value is not None:
+            raise UsageError(f"--protocol decides {name} itself; leave it out")
+    scores = given_scores(judges.scores or ())
+    names = judges.metric or ([] if scores or protocol.stored else ["twmd"])
+    protocols.judge(protocol, judgements.data, (names, scores), setup, tests, output)
 
 
 def _draw_page_figures(agreement_study: Evaluation) -> tuple[list[str], list[str]]:

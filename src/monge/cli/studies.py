@@ -31,6 +31,13 @@ Dataset = Annotated[
         "or `table` for a table of your own with a column of human scores."
     ),
 ]
+OptionalDataset = Annotated[
+    str | None,
+    typer.Argument(
+        help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), "
+        "or `table` for a table of your own with a column of human scores; none with --protocol."
+    ),
+]
 Figure = Annotated[
     str | None,
     option("--figure FILE.svg|.png", options.OUTPUT, help="Draw the curves into this file."),
@@ -146,6 +153,8 @@ def task_of(judgements: Any, **more: Any) -> Task:
     """Return the `monge.evaluation.Task` of a verb's options for judgements."""
     from monge.evaluation import Task
 
+    if judgements.dataset is None:
+        raise UsageError("name a data set (`monge data` lists them), or a --protocol")
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
     same = {name: value for name, value in vars(judgements).items() if name in names}
     return Task(

@@ -55,7 +55,7 @@ def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
         {
             name: RowScores(
                 scores[name],
-                _average_systems(rows, scores[name]),
+                average_systems(rows, scores[name]),
                 signature,
                 given_scores.higher_is_better,
             )
@@ -64,7 +64,8 @@ def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
     )
 
 
-def _average_systems(rows: Sequence[Segment], scores: Array) -> dict[str, float]:
+def average_systems(rows: Sequence[Segment], scores: Array) -> dict[str, float]:
+    """Return the mean score of each system's segments."""
     by_system: dict[str, list[float]] = {}
     for row, score in zip(rows, scores.tolist(), strict=True):
         by_system.setdefault(row.system, []).append(score)

@@ -17,6 +17,8 @@ from monge.stats import (
     STATISTICS,
     OfCounts,
     UndefinedError,
+    better_than,
+    compare_certainty,
     group_values,
     higher_is_better,
     of_counts,
@@ -24,7 +26,6 @@ from monge.stats import (
     pair_mean,
     ranking_outcomes,
     ranking_tau,
-    soft_agreement,
     within,
 )
 from monge.types import Array
@@ -306,10 +307,11 @@ def _soft_agreement(group: Group, direction: int) -> Callable[[Array], Array]:
     ).T
     human, present = _scatter(judgements[is_judged], places, (len(systems), len(items)))
 
+    p_human = better_than(human, present=present)
+
     def agreement(scores: Array) -> Array:
-        return soft_agreement(
-            human, _scatter(scores[is_judged], places, human.shape)[0], present=present
-        )
+        by_system = _scatter(scores[is_judged], places, human.shape)[0]
+        return compare_certainty(p_human, better_than(by_system, present=present), present)
 
     return agreement
 

@@ -82,7 +82,7 @@ def max_t(values: Array, resampled: Array, items: int) -> Array:
     ordered = np.sort(largest)
     above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
     p_values = (above + 1) / (len(ordered) + 1)
-    return _fill_symmetric(p_values, [(i, j) for i, j in pairs.tolist()], size)
+    return fill_symmetric(p_values, [(i, j) for i, j in pairs.tolist()], size)
 
 
 def _deviation(draws: Array) -> Array:
@@ -166,8 +166,8 @@ def compare_pairs(
         p_values.append(count / len(null) if exact else (count + 1) / (len(null) + 1))
     return PairwiseTests(
         differences=values[:, None] - values,
-        p_values=_fill_symmetric(p_values, pairs, len(values)),
-        corrected=_fill_symmetric(holm(p_values), pairs, len(values)),
+        p_values=fill_symmetric(p_values, pairs, len(values)),
+        corrected=fill_symmetric(holm(p_values), pairs, len(values)),
     )
 
 
@@ -213,7 +213,8 @@ def _draw_null(values: Array, method: Method, resamples: int, seed: int) -> tupl
     raise InvalidSetting(f"method must be 'bootstrap' or 'permutation', got {method!r}")
 
 
-def _fill_symmetric(values: npt.ArrayLike, pairs: list[tuple[int, int]], size: int) -> Array:
+def fill_symmetric(values: npt.ArrayLike, pairs: list[tuple[int, int]], size: int) -> Array:
+    """Return [size, size] of ones with values at both places of every pair."""
     full = np.ones((size, size))
     rows, columns = np.array(pairs).T
     full[rows, columns] = full[columns, rows] = values

@@ -47,7 +47,12 @@ def soft_agreement(
         better_than(scores, present=judged_outputs, resamples=resamples, seed=seed)
         for scores in (h, s)
     )
-    paired = (judged_outputs.astype(np.intp) @ judged_outputs.T.astype(np.intp)) > 0
+    return compare_certainty(p_human, p_metric, judged_outputs)
+
+
+def compare_certainty(p_human: Array, p_metric: Array, present: npt.NDArray[np.bool_]) -> Array:
+    """Return 1 - |difference| of p-values [s, s]; -1 where no segment has both systems."""
+    paired = (present.astype(np.intp) @ present.T.astype(np.intp)) > 0
     return np.where(paired, 1 - np.abs(p_human - p_metric), -1.0)
 
 

@@ -1,0 +1,274 @@
+"""Run a protocol: open its data, score them with all metrics, answer its questions, average."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from monge.datasets import Group, Judged, open_dataset
+from monge.datasets.lines import StrPath
+from monge.datasets.mtme import find_test_set, list_pairs
+from monge.datasets.segment_scores import GivenScores
+from monge.datasets.stored_scores import find_stored
+from monge.errors import DataError, Misaligned, Unreadable
+from monge.evaluation.external_scores import NO_SCORES, Outside, judged_scores
+from monge.evaluation.protocol import Protocol, ProtocolTask
+from monge.evaluation.protocol_result import ProtocolResult, average_answers
+from monge.evaluation.protocol_tasks import ProtocolTests, TaskAnswer, answer_task, correlate_with
+from monge.evaluation.score_book import QUIET, Run, ScoreBook
+from monge.evaluation.sentinels import is_sentinel, sentinel_scores
+from monge.evaluation.variant_scores import RowScores, VariantScores
+from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
+from monge.types import Signature
+
+MTME = "mt-metrics-eval"
+Pool = tuple[Judged, Sequence[VariantScores]]
+
+
+class PoolKey(NamedTuple):
+    """What tells the judgements of one language pair from those of other tasks."""
+
+    pair: str
+    level: str
+    human: str
+    human_systems: bool
+    domain: str
+    reference: str
+    outliers: tuple[str, ...]
+    switches: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class ProtocolMetrics:
+    """What a protocol judges: metrics of ours, scores of files, scores stored with the data.
+
+    Attributes:
+        names: Metrics to score the texts with.
+        files: Scores from files.
+        stored: Names or patterns of metrics whose scores are stored with the test set.
+        sentinels: Whether stand-ins that read only a length take part.
+    """
+
+    names: Sequence[str] = ()
+    files: Sequence[GivenScores] = NO_SCORES
+    stored: Sequence[str] = ()
+    sentinels: bool = True
+
+
+def run_protocol(
+    protocol: Protocol,
+    data: StrPath,
+    metrics: ProtocolMetrics,
+    *,
+    setup: Setup = DEFAULT_MODEL,
+    tests: ProtocolTests | None = None,
+    run: Run = QUIET,
+) -> ProtocolResult:
+    """Judge metrics by a protocol: a value, test and rank per task, and their average.
+
+    Args:
+        protocol: The questions, from `load_protocol`.
+        data: The directory of the published files.
+        metrics: What is judged.
+        setup: Settings, language and model that all metrics share.
+        tests: Draws, level of significance, correction and seed.
+        run: The cache, and whom to tell of progress.
+
+    Raises:
+        Unreadable: If the data have none of the protocol's language pairs.
+    """
+    tests = tests or ProtocolTests()
+    tasks, notes = _choose_tasks(protocol, Path(data))
+    opened = {key: _open(protocol, data, key) for task in tasks for key in _keys(task)}
+    run.tell(list(opened.values()))
+    variants = load_variants(metrics.names, setup) if metrics.names else []
+    pools, problems = _score_all(opened, Path(data), metrics, variants, run)
+    answers = [_answer(task, pools, tests, number) for number, task in enumerate(tasks)]
+    average = average_answers(protocol, answers, tests)
+    winner = next((label for label in average.labels if not is_sentinel(label)), "")
+    return ProtocolResult(
+        protocol,
+        tuple(answers),
+        average,
+        correlate_with(winner, pools.values()),
+        tests,
+        _signatures(pools),
+        tuple(dict.fromkeys([*notes, *problems])),
+    )
+
+
+def _choose_tasks(protocol: Protocol, data: Path) -> tuple[list[ProtocolTask], list[str]]:
+    """Return the tasks whose language pairs are there, and a note on the others."""
+    if protocol.dataset != MTME:
+        return list(protocol.tasks), list(protocol.notes)
+    test_sets = {str(task.switches.get("test_set", "")) for task in protocol.tasks}
+    present = {(name, pair) for name in test_sets for pair in list_pairs(find_test_set(data, name))}
+    chosen, missing = [], {}
+    for task in protocol.tasks:
+        name = str(task.switches.get("test_set", ""))
+        lacking = [pair for pair in task.pairs if (name, pair) not in present]
+        if lacking:
+            missing.update(dict.fromkeys(lacking))
+        else:
+            chosen.append(task)
+    if not chosen:
+        pairs = ", ".join(sorted({pair for _, pair in present}))
+        raise Unreadable(
+            f"{data}: none of the language pairs of {protocol.name} is here "
+            f"({', '.join(missing)}); there are {pairs}"
+        )
+    notes = list(protocol.notes)
+    if missing:
+        notes.append(
+            f"{len(protocol.tasks) - len(chosen)} of {len(protocol.tasks)} tasks are left out: "
+            f"the data have no {', '.join(missing)}; the weights of the others are scaled up"
+        )
+    total = sum(task.weight for task in chosen)
+    return [replace(task, weight=task.weight / total) for task in chosen], notes
+
+
+def _keys(task: ProtocolTask) -> list[PoolKey]:
+    """Return the keys of the pools that a task asks about, a language pair each."""
+    return [
+        PoolKey(
+            pair,
+            task.level,
+            task.human,
+            task.human_systems,
+            task.domain,
+            task.references.get(pair, ""),
+            tuple(task.outliers.get(pair, ())),
+            tuple(sorted(task.switches.items())),
+        )
+        for pair in task.pairs
+    ]
+
+
+def _open(protocol: Protocol, data: StrPath, key: PoolKey) -> Judged:
+    """Open the judgements of one language pair."""
+    chosen = dict(key.switches)
+    if protocol.dataset == MTME:
+        chosen |= {"reference": key.reference, "human_systems": key.human_systems}
+        if key.domain:
+            chosen["domain"] = key.domain
+    dataset = open_dataset(
+        protocol.dataset,
+        data,
+        pairs=[key.pair],
+        level=key.level,
+        human=key.human or None,
+        **chosen,
+    )
+    groups = {name: _drop(group, key.outliers) for name, group in dataset.groups.items()}
+    return replace(dataset, groups=groups)
+
+
+def _drop(group: Group, outliers: Sequence[str]) -> Group:
+    """Return a group without some systems."""
+    keep = np.array([segment.system not in outliers for segment in group.segments])
+    if keep.all():
+        return group
+    segments = [segment for segment in group.segments if segment.system not in outliers]
+    return replace(
+        group,
+        segments=tuple(segments),
+        scores=None if group.scores is None else group.scores[keep],
+        each=None if group.each is None else group.each[keep],
+        judgements=None if group.judgements is None else group.judgements[keep],
+        systems=None
+        if group.systems is None
+        else {name: score for name, score in group.systems.items() if name not in outliers},
+    )
+
+
+def _score_all(
+    opened: Mapping[PoolKey, Judged],
+    data: Path,
+    metrics: ProtocolMetrics,
+    variants: Sequence[Variant],
+    run: Run,
+) -> tuple[dict[PoolKey, Pool], list[str]]:
+    """Return the data with the scores of everything that is judged, and what is left out."""
+    pools: dict[PoolKey, Pool] = {}
+    problems: list[str] = []
+    with ScoreBook(run) as book:
+        for key, dataset in opened.items():
+            scores, left_out = _score(dataset, data, metrics, variants, book)
+            problems += left_out
+            pools[key] = dataset, scores
+    return pools, problems
+
+
+def _labels(pool: Pool) -> list[str]:
+    return [variant_scores.label for variant_scores in pool[1]]
+
+
+def _score(
+    dataset: Judged,
+    data: Path,
+    metrics: ProtocolMetrics,
+    variants: Sequence[Variant],
+    book: ScoreBook,
+) -> tuple[list[VariantScores], list[str]]:
+    """Return the scores of everything that is judged, and why some of it is left out."""
+    scores = list(book.scores(variants, dataset)) if variants else []
+    scores += [judged_scores(score_file, dataset) for score_file in metrics.files]
+    problems: list[str] = []
+    if metrics.stored:
+        stored, problems = _stored_scores(dataset, data, metrics.stored)
+        scores += stored
+    if metrics.sentinels:
+        scores += sentinel_scores(dataset)
+    if not scores:
+        raise DataError(f"{dataset.dataset}: no metric has scores")
+    return scores, problems
+
+
+def _stored_scores(
+    dataset: Judged, data: Path, patterns: Sequence[str]
+) -> tuple[list[VariantScores], list[str]]:
+    """Return the stored scores of a language pair; metrics without all scores are left out."""
+    (pair, group), *_ = dataset.groups.items()
+    test_set, reference = (str(dataset.switches[name]) for name in ("test_set", "reference"))
+    stored_metrics = find_stored(data, test_set, pair, reference, patterns)
+    scores, problems = [], []
+    for metric in stored_metrics:
+        try:
+            values, systems, digest = metric.scores_of(group.segments)
+        except Misaligned as problem:
+            problems.append(f"{metric.name} is left out: {problem}")
+            continue
+        signature = Signature((("stored", f"{metric.name}-{metric.reference}#{digest}"),))
+        rows = RowScores(values, systems, signature, higher_is_better=True)
+        scores.append(VariantScores(Outside(metric.name), {pair: rows}))
+    return scores, problems
+
+
+def _answer(
+    task: ProtocolTask, pools: Mapping[PoolKey, Pool], tests: ProtocolTests, number: int
+) -> TaskAnswer:
+    """Answer a task with the metrics that have scores of all its pairs."""
+    task_pools = [pools[key] for key in _keys(task)]
+    shared = [
+        scores.label
+        for scores in task_pools[0][1]
+        if all(scores.label in _labels(pool) for pool in task_pools)
+    ]
+    ordered = []
+    for dataset, scores in task_pools:
+        by_label = {variant_scores.label: variant_scores for variant_scores in scores}
+        ordered.append((dataset, [by_label[label] for label in shared]))
+    return answer_task(task, ordered, tests, seed=tests.seed + number)
+
+
+def _signatures(pools: Mapping[PoolKey, Pool]) -> dict[str, str]:
+    """Return the signatures of the metrics of ours and of files, by label."""
+    signatures: dict[str, str] = {}
+    for _, scores in pools.values():
+        for variant_scores in scores:
+            signatures.setdefault(variant_scores.label, variant_scores.signature)
+    return signatures
