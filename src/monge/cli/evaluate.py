@@ -50,10 +50,11 @@ class BestMetricTestOptions(studies.SignificanceOptions):
     test: Annotated[
         str,
         option(
-            "--test auto|williams|perm-both|bootstrap",
+            "--test auto|williams|perm-both|mcnemar|bootstrap",
             options.STATISTICS,
             help="The test of whether a metric is worse than the best one of its group; means over "
-            "groups are always tested by bootstrap.",
+            "groups are always tested by bootstrap. mcnemar is for rankings, and takes their pairs "
+            "as independent.",
         ),
     ] = "auto"
 

@@ -29,6 +29,7 @@ from monge.stats import (
     higher_is_better,
     holm,
     max_t,
+    mcnemar,
     perm_both,
     resample_counts,
     williams_scores,
@@ -36,7 +37,8 @@ from monge.stats import (
 from monge.types import Array
 
 WILLIAMS, PERM_BOTH, BOOTSTRAP = "Williams' test", "PERM-BOTH", "paired bootstrap"
-TESTS = {"williams": WILLIAMS, "perm-both": PERM_BOTH, "bootstrap": BOOTSTRAP}
+MCNEMAR = "McNemar's test"
+TESTS = {"williams": WILLIAMS, "perm-both": PERM_BOTH, "bootstrap": BOOTSTRAP, "mcnemar": MCNEMAR}
 AUTO, MEAN = "auto", "mean"
 
 
@@ -44,8 +46,8 @@ AUTO, MEAN = "auto", "mean"
 class Resampling:
     """How intervals are drawn and differences are tested.
 
-    `test` is auto, williams, perm-both or bootstrap; comparisons of systems take auto, bootstrap or
-    permutation.
+    `test` is auto, williams, perm-both, mcnemar or bootstrap; comparisons of systems take auto,
+    bootstrap or permutation.
     """
 
     resamples: int = RESAMPLES
@@ -242,13 +244,15 @@ def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, 
 class Standing:
     """A column of variants: the place of the best, and corrected p-values [m] against it.
 
-    p is 1 for the best itself.
+    p is 1 for the best itself. `detectable` [m] are the differences from the best that would have
+    just been significant, where the test tells them.
     """
 
     best: int
     p_values: Array
     test: str
     correction: str
+    detectable: Array | None = None
 
     def mark(self, index: int, alpha: float) -> str:
         """`best`, `tied` (not significantly worse than the best), or nothing."""
@@ -258,13 +262,19 @@ class Standing:
 
 
 def standing(
-    column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED
+    column: Column,
+    *,
+    higher: bool = True,
+    test_name: str = AUTO,
+    seed: int = SEED,
+    alpha: float = 0.05,
 ) -> Standing:
     """Test every variant of a column against the best; `higher`: higher values are better."""
     test = choose_test(test_name, column.question)
     best = int(np.argmax(column.values if higher else -column.values))
     if test == BOOTSTRAP:
-        return Standing(best, max_t(column.values, column.draws, column.items)[best], test, "max-T")
+        tested = max_t(column.values, column.draws, column.items, alpha=alpha)
+        return Standing(best, tested.p_values[best], test, "max-T", tested.detectable[best])
     pairs = list(combinations(range(len(column.values)), 2))
     p_values = np.ones(len(column.values))
     if pairs:
@@ -293,6 +303,13 @@ def choose_test(test_name: str, question: Question | None) -> str:
             f"{question.items} source items: "
             "take perm-both or bootstrap, which keep the outputs of an item together"
         )
+    if test_name == "mcnemar":
+        if question.decisions is None:
+            raise InvalidSetting(
+                "McNemar's test is for rankings, where a metric is right or wrong about a pair; "
+                "take bootstrap"
+            )
+        return MCNEMAR
     if question.human is None:
         raise InvalidSetting(
             "PERM-BOTH needs a human score of every item; these are rankings or pairs: take "
@@ -309,7 +326,10 @@ def choose_test(test_name: str, question: Question | None) -> str:
 def _p_value(column: Column, i: int, j: int, test: str, seed: int) -> float:
     """Return the two-sided p-value of "variants i and j agree with people equally well"."""
     question, (first, second) = column.question, (column.scores[i], column.scores[j])
-    assert question is not None and question.human is not None
+    assert question is not None
+    if test == MCNEMAR and question.decisions is not None:
+        return mcnemar(question.decisions(first), question.decisions(second))
+    assert question.human is not None
     try:
         if test == WILLIAMS:
             p = williams_scores(question.human, first, second).p_value

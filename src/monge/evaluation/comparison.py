@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 from monge.evaluation.agreement import Resampling
@@ -99,6 +100,16 @@ class Standings:
         return Cell(
             system, short=short_names(system_score.system for system_score in self.systems)[system]
         )
+
+    def detectable(self, pair: Versus, resampling: Resampling) -> float:
+        """Return the difference of two systems that would have just been significant.
+
+        It is the standard error behind the interval times the quantile of the normal distribution
+        at the level of a single pair after correction.
+        """
+        quantile = NormalDist().inv_cdf
+        error = (pair.high - pair.low) / (2 * quantile(0.5 + resampling.confidence / 2))
+        return error * quantile(1 - resampling.alpha / (2 * len(self.pairs)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""

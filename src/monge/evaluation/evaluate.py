@@ -184,12 +184,18 @@ def _test_columns(
     higher = higher_is_better(table.statistic)
     seeds = {name: resampling.seed + k for k, name in enumerate(dataset.groups)}
     stands = {
-        name: standing(column, higher=higher, test_name=resampling.test, seed=seeds[name])
+        name: standing(
+            column,
+            higher=higher,
+            test_name=resampling.test,
+            seed=seeds[name],
+            alpha=resampling.alpha,
+        )
         for name, column in table.columns.items()
     }
     if len(stands) == 1:
         return {**stands, MEAN: next(iter(stands.values()))}
-    return {**stands, MEAN: standing(table.mean, higher=higher)}
+    return {**stands, MEAN: standing(table.mean, higher=higher, alpha=resampling.alpha)}
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:
@@ -201,7 +207,11 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
         bounds = None
     low, high = bounds if bounds is not None else (None, None)
     mark = stands.mark(index, resampling.alpha) if len(column.values) > 1 else ""
-    return Figure(value, low, high, column.n, mark, float(stands.p_values[index]))
+    p_value = float(stands.p_values[index])
+    detectable = None if stands.detectable is None else float(stands.detectable[index])
+    if detectable is not None and not np.isfinite(detectable):
+        detectable = None
+    return Figure(value, low, high, column.n, mark, p_value, detectable)
 
 
 def _rank_metrics(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:

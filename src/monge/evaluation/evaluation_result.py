@@ -23,7 +23,8 @@ class Figure:
     """A value with its interval (None if it cannot be resampled), number of judgements, mark.
 
     `mark` is `best`, `tied` (cannot be told apart from the best) or nothing; `p_value` is that of
-    the test against the best.
+    the test against the best, `detectable` the difference from the best that would have just been
+    significant.
     """
 
     value: float
@@ -32,6 +33,7 @@ class Figure:
     n: int
     mark: str = ""
     p_value: float = 1.0
+    detectable: float | None = None
 
     @property
     def span(self) -> Span | None:
@@ -219,6 +221,9 @@ def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None
         record["p_values"] = {
             name: [figure.p_value for figure in figures] for name, figures in columns.items()
         }
+        record["detectable_differences"] = {
+            name: [figure.detectable for figure in figures] for name, figures in columns.items()
+        }
     return record
 
 
@@ -301,6 +306,21 @@ def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
             else "".join(f"; {label} agrees less" for label in worse)
         )
         yield f"{text}, but {listed(tied)} cannot be told apart from it{rest}."
+        yield from _describe_detectable(table)
+
+
+def _describe_detectable(table: Sequence[Agreement]) -> Iterator[str]:
+    """Yield how large a difference had to be to be noticed, where metrics tie with the best."""
+    differences = [
+        agreement.mean.detectable
+        for agreement in table
+        if agreement.mean.mark == "tied" and agreement.mean.detectable is not None
+    ]
+    if differences:
+        yield (
+            f"With these judgements, a difference below {decimals(max(differences))} would not "
+            "have been found."
+        )
 
 
 def directed(statistic: str) -> str:

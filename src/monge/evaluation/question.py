@@ -32,7 +32,8 @@ from monge.types import Array
 
 RANKING_STATISTICS = ("tau10", "tau13", "tau14")
 PAIRWISE, SOFT = "pairwise_accuracy", "soft_pairwise_accuracy"
-SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
+DIFFERENCES = "pearson_of_differences"
+SYNONYMS = {"pdp": DIFFERENCES, "darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
 AVERAGED, _BY = ("item", "system"), "_by_"
 """What statistics may be averaged over: `pearson_by_item` is within items, between systems."""
 
@@ -52,7 +53,7 @@ class Question:
     two plain vectors, for tests that need them, and `item_of` [n] then has the number of each
     judgement's item, where items have several; `single_item`: all judgements are of one item, whose
     outputs are resampled; `by_segment`: it takes the scores of segments although systems are
-    judged.
+    judged; `decisions`: about which ranked pairs a metric is right.
     """
 
     statistic: str
@@ -64,6 +65,7 @@ class Question:
     by_segment: bool = False
     item_of: npt.NDArray[np.int64] | None = None
     single_item: bool = False
+    decisions: Callable[[Array], npt.NDArray[np.bool_]] | None = None
 
 
 def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
@@ -120,7 +122,7 @@ def _name_average(statistic: str, key: str, by: str, kind: str) -> str:
 def _known_statistics(kind: str) -> tuple[str, ...]:
     if kind == "systems":
         return (*(name for name in STATISTICS if name != "acc23"), PAIRWISE, SOFT)
-    return RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
+    return RANKING_STATISTICS if kind == "rankings" else (*STATISTICS, DIFFERENCES)
 
 
 def question(
@@ -137,6 +139,8 @@ def question(
         return _of_pairs(group, statistic, direction)
     if _BY in statistic:
         return _averaged(group, statistic, direction)
+    if statistic == DIFFERENCES:
+        return _of_differences(group, direction)
     human, function = _human_scores(group, statistic, direction, human_range), STATISTICS[statistic]
     item_of = _shared_items(group)
     is_single_item = item_of is not None and not item_of.any()
@@ -232,7 +236,51 @@ def _of_rankings(group: Group, statistic: str) -> Question:
         per_item = outcomes(scores)
         return lambda counts: ranking_tau(statistic, counts @ per_item)
 
-    return Question(statistic, len(better), int(items.max()) + 1, value, resample)
+    def decisions(scores: Array) -> npt.NDArray[np.bool_]:
+        return np.asarray(scores[better] > scores[worse], dtype=np.bool_)
+
+    count = int(items.max()) + 1
+    return Question(statistic, len(better), count, value, resample, decisions=decisions)
+
+
+def _of_differences(group: Group, direction: int) -> Question:
+    """Return Pearson's r of the differences between outputs of one source, over all sources.
+
+    Every pair of outputs counts in both orders, so the differences have the mean 0, and the sums
+    over the pairs of an item are its size times its sums of centred products.
+    """
+    assert group.scores is not None
+    human = np.asarray(group.scores * direction, dtype=np.float64)
+    items = np.unique([segment.id for segment in group.segments], return_inverse=True)[1]
+    sizes = np.bincount(items)
+
+    def centred(values: Array) -> Array:
+        return values - (np.bincount(items, weights=values) / sizes)[items]
+
+    def sums(scores: Array) -> Array:
+        x, y = centred(human), centred(scores)
+        products = (x * y, x * x, y * y)
+        columns = [sizes * np.bincount(items, weights=column) for column in products]
+        return np.stack(columns, axis=1)
+
+    def ratio(totals: Array) -> Array:
+        cross, of_human, of_metric = np.moveaxis(totals, -1, 0)
+        scale = np.sqrt(of_human * of_metric)
+        return np.where(scale > 0, cross / np.where(scale > 0, scale, 1.0), np.nan)
+
+    def value(scores: Array) -> float:
+        correlation = float(ratio(sums(scores).sum(axis=0)))
+        if np.isnan(correlation):
+            raise UndefinedError(
+                f"{DIFFERENCES} is undefined: no source has several outputs whose scores differ"
+            )
+        return correlation
+
+    def resample(scores: Array) -> OfCounts:
+        per_item = sums(scores)
+        return lambda counts: ratio(counts @ per_item)
+
+    return Question(DIFFERENCES, len(human), len(sizes), value, resample)
 
 
 def _averaged(group: Group, statistic: str, direction: int) -> Question:

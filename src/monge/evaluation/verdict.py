@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
-from monge.render.cells import listed
+from monge.render.cells import decimals, listed
 
 if TYPE_CHECKING:
     from monge.evaluation.comparison import Comparison
@@ -82,7 +82,30 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
         for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1]))
     ]
     shared_first = set(next(iter(firsts))) if len(firsts) == 1 else set()
-    return [*lines, *_describe_undecided(comparison, names, shared_first)]
+    lines += _describe_undecided(comparison, names, shared_first)
+    return [*lines, *_describe_detectable(comparison)]
+
+
+def _describe_detectable(comparison: Comparison) -> list[str]:
+    """Return how large a difference had to be to be noticed, where a pair is undecided."""
+    differences = []
+    for standings in comparison.standings:
+        undecided = [
+            standings.detectable(pair, comparison.resampling)
+            for pair in standings.pairs
+            if not comparison.better(standings, pair)
+        ]
+        if undecided and max(undecided) > 0:
+            size = decimals(max(undecided), max(standings.difference_digits, 1))
+            label = f" {standings.label}" if len(comparison.standings) > 1 else ""
+            differences.append(f"{size}{label}")
+    if not differences or len(differences) > SAME:
+        return []
+    n = comparison.standings[0].n
+    return [
+        f"With these {n} segments, a difference below {listed(differences, 'or')} would not have "
+        "been found."
+    ]
 
 
 def _describe_first(top: Sequence[str], count: int, metrics: str) -> str:

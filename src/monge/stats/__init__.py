@@ -36,6 +36,7 @@ from monge.stats.resampling import resample_counts
 from monge.stats.significance import (
     PermutationTest,
     WilliamsTest,
+    mcnemar,
     perm_both,
     williams,
     williams_scores,
@@ -74,7 +75,7 @@ __all__ = [
     "holm",
     "interval_of",
     "mae100",
-    "max_t",
+    "max_t", "mcnemar",
     "of_counts",
     "order_agreement",
     "pair_counts",

@@ -48,8 +48,19 @@ PAIRS_AT_A_TIME = 256
 """Pairs whose draws are in memory together."""
 
 
-def max_t(values: Array, resampled: Array, items: int) -> Array:
-    """Return corrected two-sided p-values [m, m] of all pairs of values, from paired draws [m, r].
+@dataclass(frozen=True)
+class MaxTest:
+    """Corrected p-values [m, m], and the differences [m, m] that would have just been significant.
+
+    `detectable` is nan for two values that cannot differ.
+    """
+
+    p_values: Array
+    detectable: Array
+
+
+def max_t(values: Array, resampled: Array, items: int, *, alpha: float = 0.05) -> MaxTest:
+    """Test all pairs of values [m], two-sided and corrected, from paired draws [m, r].
 
     For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The
     null distribution is that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) /
@@ -61,19 +72,20 @@ def max_t(values: Array, resampled: Array, items: int) -> Array:
     1)).
     """
     if items < 2 or len(values) < 2:
-        return np.ones((len(values), len(values)))
-    from scipy.special import ndtri, stdtrit
-
-    level = 1 - 0.05 / (len(values) * (len(values) - 1))
-    widened = sqrt(items / (items - 1)) * float(stdtrit(items - 1, level) / ndtri(level))
+        shape = (len(values), len(values))
+        return MaxTest(np.ones(shape), np.full(shape, np.nan))
+    widened = _widening(len(values), items)
     size, pairs = len(values), np.array(list(combinations(range(len(values)), 2)))
-    largest, observed = np.zeros(resampled.shape[1]), []
+    largest = np.zeros(resampled.shape[1])
+    observed: list[float] = []
+    spreads: list[float] = []
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         first, second = pairs[start : start + PAIRS_AT_A_TIME].T
         difference, draws = values[first] - values[second], resampled[first] - resampled[second]
         spread = _deviation(draws)
         size_of_terms = np.maximum(np.abs(values[first]) + np.abs(values[second]), 1e-300)
         defined = spread > ROUNDING * size_of_terms
+        spreads += np.where(defined, spread, np.nan).tolist()
         spread = np.where(defined, spread, 1.0)
         observed += np.where(defined, np.abs(difference) / spread, 0.0).tolist()
         distance = widened * np.abs(draws - difference[:, None]) / spread[:, None]
@@ -81,8 +93,25 @@ def max_t(values: Array, resampled: Array, items: int) -> Array:
         largest = np.maximum(largest, np.where(defined[:, None], reached, 0.0).max(axis=0))
     ordered = np.sort(largest)
     above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
-    p_values = (above + 1) / (len(ordered) + 1)
-    return fill_symmetric(p_values, [(i, j) for i, j in pairs.tolist()], size)
+    places = [(i, j) for i, j in pairs.tolist()]
+    p_values = fill_symmetric((above + 1) / (len(ordered) + 1), places, size)
+    detectable = fill_symmetric(_critical_value(ordered, alpha) * np.array(spreads), places, size)
+    np.fill_diagonal(detectable, np.nan)
+    return MaxTest(p_values, detectable)
+
+
+def _critical_value(ordered: Array, alpha: float) -> float:
+    """Return the value that a test statistic must exceed, of null draws in rising order."""
+    most = int(alpha * (len(ordered) + 1)) - 1
+    return float(ordered[len(ordered) - 1 - most]) if most >= 0 else np.nan
+
+
+def _widening(size: int, items: int) -> float:
+    """Return the factor by which draws of few items vary too little, for all pairs of `size`."""
+    from scipy.special import ndtri, stdtrit
+
+    level = 1 - 0.05 / (size * (size - 1))
+    return sqrt(items / (items - 1)) * float(stdtrit(items - 1, level) / ndtri(level))
 
 
 def _deviation(draws: Array) -> Array:

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from monge.errors import InvalidSetting
+from monge.errors import InvalidSetting, Misaligned
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, as_vectors, check_settings
 from monge.stats.correlation import STATISTICS, Statistic, centre_and_scale, pearson
 from monge.stats.resampling import is_exhaustive, sign_flips
@@ -71,6 +71,22 @@ def williams_scores(
     """Run Williams' test that first correlates better with human than second, all [n]."""
     h, a, b = as_vectors(least=4, human=human, first=first, second=second)
     return williams(pearson(h, a), pearson(h, b), pearson(a, b), n=len(h))
+
+
+def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Return the exact two-sided p-value of McNemar's test on paired decisions [n], right or wrong.
+
+    Of the decisions on which only one of two metrics is right, each is equally often the right one
+    under the null hypothesis: a binomial test of one half. Decisions must be independent.
+    """
+    from scipy.special import bdtr
+
+    a, b = np.asarray(first, dtype=np.bool_), np.asarray(second, dtype=np.bool_)
+    if a.shape != b.shape or a.ndim != 1:
+        raise Misaligned(f"decisions must be two vectors of one length, got {a.shape}, {b.shape}")
+    only_first, only_second = int((a & ~b).sum()), int((~a & b).sum())
+    fewer, total = min(only_first, only_second), only_first + only_second
+    return min(1.0, 2 * float(bdtr(fewer, total, 0.5))) if total else 1.0
 
 
 def perm_both(

@@ -97,3 +97,17 @@ def test_bad_input():
         stats.perm_both([1], [1], [1])
     with pytest.raises(InvalidSetting, match="resamples"):
         stats.perm_both([1, 2], [2, 1], [1, 2], resamples=0)
+
+
+def test_mcnemar_is_a_binomial_test_of_the_decisions_that_differ():
+    first = np.array([1] * 9 + [0] * 2 + [1] * 20, dtype=bool)
+    second = np.array([0] * 9 + [1] * 2 + [1] * 20, dtype=bool)
+    expected = reference.binomtest(2, 11).pvalue
+    assert stats.mcnemar(first, second) == pytest.approx(expected)
+    assert stats.mcnemar(second, first) == pytest.approx(expected)
+    assert stats.mcnemar(first, first) == 1.0
+
+
+def test_mcnemar_refuses_decisions_of_different_numbers():
+    with pytest.raises(Misaligned, match="one length"):
+        stats.mcnemar([True], [True, False])
