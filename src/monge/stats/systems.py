@@ -95,8 +95,15 @@ def better_than(
     check_settings(resamples=resamples, seed=seed)
     present_scores = _present_mask(present, values)
     reached, draws = np.zeros((len(values), len(values))), 0
+    is_complete, sizes = bool(present_scores.all()), np.abs(values).sum(axis=1)
     for flips in sign_flips(values.shape[1], resamples=resamples, seed=seed):
         draws += len(flips)
+        if is_complete:  # the signed sums of a system serve all its pairs
+            signed, total = flips @ values.T, values.sum(axis=1)
+            for i in range(len(values)):
+                least = total[i] - total - ROUNDING * (sizes[i] + sizes)
+                reached[i] += (signed[:, [i]] - signed >= least).sum(axis=0)
+            continue
         for i, row in enumerate(values):
             both = present_scores[i] & present_scores
             gap = np.where(both, row - values, 0.0)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -30,6 +32,12 @@ def wmt24(tmp_path_factory):
 def test_every_packaged_protocol_has_its_published_number_of_tasks():
     counts = {name: len(load_protocol(name).tasks) for name in protocol_names()}
     assert counts == {"wmt22": 201, "wmt23": 10, "wmt24": 6, "wmt25": 32}
+
+
+def test_the_protocol_of_the_page_is_one(request):
+    page = (request.config.rootpath / "docs" / "protocols.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(parse_protocol(text, "page.toml").tasks) == 5
 
 
 @pytest.mark.parametrize("name", protocol_names())
@@ -93,8 +101,6 @@ def test_the_average_is_of_values_mapped_to_shares(wmt24):
 
 
 def test_language_pairs_that_are_not_there_are_named_and_weights_scaled(wmt24, tmp_path):
-    import shutil
-
     shutil.copytree(wmt24 / "wmt24", tmp_path / "wmt24")
     shutil.rmtree(tmp_path / "wmt24" / "system-outputs" / "ja-zh")
     result = run_protocol(load_protocol("wmt24"), tmp_path, ProtocolMetrics(stored=["*"]))

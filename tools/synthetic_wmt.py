@@ -22,15 +22,15 @@ def make_wmt24(
         names = [f"system{k}" for k in range(systems)]
         truth = _make_truth(generator, systems, items)
         _write_texts(root, pair, names, references, items)
-        judged = [*names, *(["refA"] if len(references) > 1 else [])]
-        if len(judged) > systems:
+        rated = [*names, *(["refA"] if len(references) > 1 else [])]
+        if len(rated) > systems:
             truth = np.vstack([truth, truth.mean(axis=0) + 1])
         human = np.round(truth + 0.3 * generator.normal(size=truth.shape), 1)
-        _write_scores(root / "human-scores" / f"{pair}.mqm", judged, human)
+        _write_scores(root / "human-scores" / f"{pair}.mqm", rated, human)
         for metric, quality in qualities.items():
             scores = quality * truth + generator.normal(size=truth.shape)
             _write_scores(
-                root / "metric-scores" / pair / f"{metric}-{references[-1]}", judged, scores
+                root / "metric-scores" / pair / f"{metric}-{references[-1]}", rated, scores
             )
     return folder
 
@@ -44,8 +44,8 @@ def _make_truth(generator: np.random.Generator, systems: int, items: int) -> Arr
 def _write_texts(
     root: Path, pair: str, systems: list[str], references: list[str], items: int
 ) -> None:
-    def lines(what: str) -> str:
-        return "".join(f"{what} says sentence {k} of the test\n" for k in range(items))
+    def lines(speaker: str) -> str:
+        return "".join(f"{speaker} says sentence {k} of the test\n" for k in range(items))
 
     files = {root / "sources" / f"{pair}.txt": lines("source")}
     files |= {root / "references" / f"{pair}.{name}.txt": lines(name) for name in references}
