@@ -134,7 +134,17 @@ class Recomputation:
         return self._variants[key]
 
     def _concrete(self, metric: str) -> str:
-        """Return the metric with `last-2` as the number of a layer of this model."""
+        """Return the metric with layers of this model.
+
+        `last-2` becomes a number; a metric that names no layer takes the paper's where the model is
+        one of the paper's own.
+        """
+        own_layer = self.table.layers.get(self.encoder.name.rpartition("/")[2].lower())
+        if own_layer is not None and of_vectors(metric) and "layers=" not in metric:
+            name, bracket, changes = metric.partition("[")
+            return (
+                f"{name}[layers={own_layer},{changes}" if bracket else f"{name}[layers={own_layer}]"
+            )
         if not _BELOW_LAST.search(metric):
             return metric
         depth = self.encoder.depth

@@ -119,7 +119,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A published table. `open` opens its data sets; `variants` differ between readings."""
+    """A published table.
+
+    `open` opens its data sets; `variants` differ between readings; `layers` are those the paper
+    takes of its own models, by their names.
+    """
 
     name: str
     paper: str
@@ -134,6 +138,7 @@ class PublishedTable:
     beside: tuple[PublishedColumn, ...] = ()
     metrics: tuple[str, ...] = ()
     open: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    layers: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Mapping[str, Any], ...] = ({},)
 
     @property
@@ -155,7 +160,7 @@ def tables() -> Mapping[str, PublishedTable]:
         text = (files("monge.papers") / "reported" / f"{paper}.toml").read_text(encoding="utf-8")
         data = tomllib.loads(text)
         for table in data["tables"]:
-            by_name[table["name"]] = _table(table, data["paper"], data["citation"])
+            by_name[table["name"]] = _table(table, data)
     return by_name
 
 
@@ -168,12 +173,13 @@ def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
     return tables()[name]
 
 
-def _table(table: Mapping[str, Any], paper: str, citation: str) -> PublishedTable:
+def _table(table: Mapping[str, Any], paper: Mapping[str, Any]) -> PublishedTable:
     return PublishedTable(
         **{
             **table,
-            "paper": paper,
-            "citation": citation,
+            "paper": paper["paper"],
+            "citation": paper["citation"],
+            "layers": paper.get("layers", {}),
             "columns": tuple(PublishedColumn.parse(text) for text in table["columns"]),
             "beside": tuple(PublishedColumn.parse(text) for text in table.get("beside", ())),
             "rows": tuple(_row(row) for row in table["rows"]),

@@ -22,7 +22,7 @@ COUNTS = {
     "moverscore-2": (13, 104, 0),
     "moverscore-3": (13, 78, 0),
     "moverscore-4": (13, 26, 0),
-    "moverscore-5": (6, 24, 0),
+    "moverscore-5": (9, 24, 0),
     "moverscore-6": (7, 49, 0),
     "moverscore-7": (13, 104, 0),
     "moverscore-8": (19, 152, 0),

@@ -11,11 +11,11 @@ import pytest
 
 from monge.cli.app import run
 from monge.errors import DataError, UnknownName
-from monge.evaluation import Run, Setup
+from monge.evaluation import Run, ScoreBook, Setup
 from monge.evaluation.task import target_language
 from monge.papers import reproduce
 from monge.papers.claims import Tally, claim_columns, holds, judge, margin, scopes
-from monge.papers.recompute import told_apart
+from monge.papers.recompute import Recomputation, told_apart
 from monge.papers.reproduction import reproduction_markdown, reproduction_text
 from monge.papers.tables import (
     Claim,
@@ -482,3 +482,28 @@ def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
     wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
     with pytest.raises(DataError, match="chrf: human has 1 missing or infinite values"):
         reproduce(wanted, "", resamples=0)
+
+
+@pytest.mark.parametrize(
+    ("model", "metric", "expected"),
+    [
+        ("roberta-large", "twmd@release", "twmd@release[layers=19]"),
+        ("models/roberta-base", "emd[centre=none]", "emd[layers=10,centre=none]"),
+        ("roberta-base", "emd[layers=4]", "emd[layers=4]"),
+        ("all-MiniLM-L6-v2", "twmd@release", "twmd@release"),
+        ("roberta-base", "chrf", "chrf"),
+    ],
+)
+def test_the_papers_own_model_runs_on_the_papers_layer(monkeypatch, model, metric, expected):
+    from types import SimpleNamespace
+
+    recomputation = Recomputation(table_named("tempered-2"), "", Setup(), ScoreBook())
+    encoder = property(lambda _: SimpleNamespace(name=model, depth=12))
+    monkeypatch.setattr(Recomputation, "encoder", encoder)
+    assert recomputation._concrete(metric) == expected
+
+
+def test_hard_and_soft_alignments_of_table_5_have_the_same_units():
+    rows = {row.label: row for row in table_named("moverscore-5").rows}
+    units = [rows[f"{name} + BERT"].set_for for name in ("HMD-F1", "HMD-RECALL", "HMD-PREC")]
+    assert all(unit == rows["WMD-UNIGRAM + BERT"].set_for for unit in units)
