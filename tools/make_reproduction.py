@@ -61,6 +61,17 @@ a claim that its interval leaves open.
 """  # noqa: E501
 
 
+PAPERS = {
+    "tempered": "Tempered WMD",
+    "moverscore": "MoverScore",
+    "reproducibility": "Reproducibility",
+    "lazy": "Lazy-EMD",
+    "wmt18": "Reproducibility",
+    "germeval": "GermEval",
+}
+"""The papers by the first word of their tables' names."""
+
+
 def result_path(line: str) -> Path:
     """Return the file that keeps the result of a run."""
     return RUN_RESULTS / (re.sub(r"[^a-z0-9]+", "-", line.replace("--", "").lower()) + ".json")
@@ -110,9 +121,10 @@ SHORT_HEAD = """# Do the papers' results come out again?
 <!-- made by tools/make_reproduction.py from the kept runs: `make reproduction` -->
 
 `monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers'
-models is here, so values are not expected to agree, but orders may be. Of {claims} claims that the tables were printed
-for, with models the papers never saw,
-**{holds} hold** beyond noise, {fails} fail beyond noise, and {open} are not settled by these data.
+models is here, so values are not expected to agree, but orders may be. The tables were printed for {distinct} distinct
+claims that can be tried here, with models the papers never saw. **{holds} hold** beyond noise in every trial,
+{mixed} hold in part of their trials, {fails} fail and hold in none, and {open} are not settled by these data. A claim counts
+once, however many tables, models and statistics it was tried with; the {claims} trials stand below.
 
 ![Margins of the claims here, with 95 % intervals, against the published margins](reproduction/margins.svg)
 
@@ -146,16 +158,39 @@ def name_verdict(claim: Mapping[str, Any]) -> str:
     return ("holds" if claim["holds"] else "fails") if claim["sure"] else "not settled"
 
 
+def join_verdicts(verdicts: set[str]) -> str:
+    """Return the verdict on a claim that was tried several times, from those of the trials."""
+    if len(verdicts) == 1:
+        return next(iter(verdicts))
+    return "holds in part" if "holds" in verdicts else "fails"
+
+
+def list_distinct() -> dict[tuple[str, str], tuple[str, int]]:
+    """Return the verdict on every distinct claim of a paper, and how often it was tried."""
+    trials: dict[tuple[str, str], list[str]] = {}
+    for table, _, claim in list_claims():
+        paper = table.partition("-")[0]
+        trials.setdefault((paper, claim["says"]), []).append(name_verdict(claim))
+    return {key: (join_verdicts(set(verdicts)), len(verdicts)) for key, verdicts in trials.items()}
+
+
 def make_short_page() -> str:
     """Return the short page, made from the kept results."""
-    claims = list(list_claims())
-    verdicts = Counter(name_verdict(claim) for _, _, claim in claims)
+    claims, distinct = list(list_claims()), list_distinct()
+    verdicts = Counter(verdict for verdict, _ in distinct.values())
     head = SHORT_HEAD.format(
         claims=len(claims),
+        distinct=len(distinct),
         holds=verdicts["holds"],
         fails=verdicts["fails"],
+        mixed=verdicts["holds in part"],
         open=verdicts["not settled"],
     )
+    rows = ["| paper | claim | trials | |", "|---|---|---:|---|"]
+    rows += [
+        f"| {PAPERS[paper]} | {says} | {trials} | {verdict} |"
+        for (paper, says), (verdict, trials) in distinct.items()
+    ]
     lines = ["| table | claim | published margin | here | 95 % | |", "|---|---|---|---:|---|---|"]
     for table, condition, claim in claims:
         reported = ", ".join(f"{value:+.3f}" for value in claim["reported"] if value is not None)
@@ -165,8 +200,8 @@ def make_short_page() -> str:
             f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | "
             f"{name_verdict(claim)} |"
         )
-    folded = f'<details markdown="1">\n<summary>All {len(claims)} claims</summary>\n\n'
-    return head + folded + "\n".join(lines) + "\n\n</details>\n"
+    folded = f'<details markdown="1">\n<summary>All {len(claims)} trials</summary>\n\n'
+    return head + "\n".join(rows) + "\n\n" + folded + "\n".join(lines) + "\n\n</details>\n"
 
 
 def draw_margins(path: Path) -> None:
