@@ -113,7 +113,7 @@ def make_tables_page() -> str:
             f"## {line}\n\n{command}\n"
             + "\n".join(reproduction_markdown(result) for result in results)
         )
-    return "\n".join(blocks)
+    return "\n".join([*blocks, list_trials()])
 
 
 SHORT_HEAD = """# Do the papers' results come out again?
@@ -124,7 +124,8 @@ SHORT_HEAD = """# Do the papers' results come out again?
 models is here, so values are not expected to agree, but orders may be. The tables were printed for {distinct} distinct
 claims that can be tried here, with models the papers never saw. **{holds} hold** beyond noise in every trial,
 {mixed} hold in part of their trials, {fails} fail and hold in none, and {open} are not settled by these data. A claim counts
-once, however many tables, models and statistics it was tried with; the {claims} trials stand below.
+once, however many tables, models and statistics it was tried with; the
+{claims} trials are listed under [the tables](reproduction/tables.md#every-trial-of-a-claim).
 
 ![Margins of the claims here, with 95 % intervals, against the published margins](reproduction/margins.svg)
 
@@ -191,8 +192,13 @@ def make_short_page() -> str:
         f"| {PAPERS[paper]} | {says} | {trials} | {verdict} |"
         for (paper, says), (verdict, trials) in distinct.items()
     ]
+    return head + "\n".join(rows) + "\n"
+
+
+def list_trials() -> str:
+    """Return a section with every trial of a claim: the published margin, ours, and the verdict."""
     lines = ["| table | claim | published margin | here | 95 % | |", "|---|---|---|---:|---|---|"]
-    for table, condition, claim in claims:
+    for table, condition, claim in list_claims():
         reported = ", ".join(f"{value:+.3f}" for value in claim["reported"] if value is not None)
         interval = f"[{claim['low']:+.3f}, {claim['high']:+.3f}]"
         says = claim["says"] + (f" ({condition})" if condition else "")
@@ -200,8 +206,7 @@ def make_short_page() -> str:
             f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | "
             f"{name_verdict(claim)} |"
         )
-    folded = f'<details markdown="1">\n<summary>All {len(claims)} trials</summary>\n\n'
-    return head + "\n".join(rows) + "\n\n" + folded + "\n".join(lines) + "\n\n</details>\n"
+    return "## Every trial of a claim\n\n" + "\n".join(lines) + "\n"
 
 
 def draw_margins(path: Path) -> None:
