@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -22,8 +23,9 @@ LAYOUT_NEEDS: dict[str, Needs] = {
     "joined": (("segments", *_TEXTS),),
     "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
     "campaign": (("campaign", *_TEXTS),),
+    "with scores": (("errors", "scores"),),
 }
-"""Layout of a human column of a `wmt` data set -> alternative sets of needed file roles."""
+"""Layout of a human column -> alternative sets of needed file roles."""
 READER_NEEDS: dict[str, Needs] = {
     "sts": (("inputs",), ("joined",)),
     "stsb": (("original",), ("multi",), ("german",)),
@@ -33,6 +35,8 @@ READER_NEEDS: dict[str, Needs] = {
     "generated": (("outputs",),),
     "mlqe": (("scores",),),
     "mtme": (("human",),),
+    "mqm": (("errors",),),
+    "esa": (("scores", "documents"),),
 }
 """Reader whose human columns have no layouts -> alternative sets of needed file roles."""
 SYSTEM_NEEDS: Needs = (("systems", *_TEXTS),)
@@ -69,6 +73,11 @@ class Dataset:
         citation: What to cite.
         year: Two digits of the year, to tell equal file names apart.
         test_set: The name of the test set in file names and columns.
+        people: Patterns of the systems that are human translations.
+        weights: For MQM, in order: `severity`, `category` (a pattern, where it matters), `penalty`.
+        categories: For MQM, the patterns of the categories of errors that there are.
+        open_spans: Published files -> lines with a known `<v>` that is never closed.
+        languages: Codes of languages in the judgements -> codes in names of text files.
     """
 
     name: str
@@ -95,6 +104,11 @@ class Dataset:
     test_set: str = ""
     system_human: str = ""
     any_human: bool = False
+    people: tuple[str, ...] = ()
+    weights: tuple[Mapping[str, Any], ...] = ()
+    categories: tuple[str, ...] = ()
+    open_spans: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
 
     def resolve_human(self, name: str | None, level: str) -> str:
         """Return the human column: the default, one of `humans`, or one of the files."""
@@ -106,6 +120,10 @@ class Dataset:
             if meaning.get("column") == name:
                 return human
         raise UnknownName(f"{self.name} human column", name, self.humans)
+
+    def is_person(self, system: str) -> bool:
+        """Return whether a system is a human translation, by its name."""
+        return any(fnmatchcase(system, pattern) for pattern in self.people)
 
     def needs(self, human: str) -> Needs:
         """Return alternative sets of file roles that a human column needs."""
@@ -151,6 +169,7 @@ def describe(name: str) -> Dataset:
         raise UnknownName("dataset", name, dataset_names())
     table = tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
     table["levels"] = tuple(table.get("levels", ("segment",)))
+    table |= {name: tuple(table.get(name, ())) for name in ("people", "weights", "categories")}
     table["files"] = {role: tuple(names) for role, names in table.get("files", {}).items()}
     return Dataset(name=name, **table)
 

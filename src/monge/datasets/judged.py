@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from monge.datasets.annotations import SegmentRecord
 from monge.datasets.catalogue import Mean, ReferenceRule
 from monge.types import Array, Segment
 
@@ -30,6 +31,7 @@ class Group:
             one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
+        records: Document, domain and marked errors of every segment [n], where published.
     """
 
     segments: tuple[Segment, ...]
@@ -39,6 +41,7 @@ class Group:
     each: Array | None = None
     judgements: Indices | None = None
     model_scores: Array | None = None
+    records: tuple[SegmentRecord, ...] | None = None
 
     @property
     def n(self) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from monge.datasets import mtme, quality, sts, summaries, wmt
+from monge.datasets import esa, mqm, mtme, quality, sts, summaries, wmt
 from monge.datasets.catalogue import Dataset, describe
 from monge.datasets.columns import Given
 from monge.datasets.files import Files
 from monge.datasets.judged import DatasetReading, Group, Judged, by_system, find_suspicious
+from monge.datasets.language_pairs import split_pair
 from monge.datasets.lines import StrPath
 from monge.datasets.prepare import detokenise, map_texts, unescape
 from monge.datasets.request import DatasetRequest
@@ -29,6 +29,8 @@ READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "captions": summaries.read_captions,
     "mlqe": quality.read_mlqe,
     "mtme": mtme.read,
+    "mqm": mqm.read,
+    "esa": esa.read,
 }
 
 
@@ -189,8 +191,9 @@ def _prepare_texts(
 
 def _is_english(dataset: Dataset, name: str) -> bool:
     """Return whether a group's hypotheses are English, by target language or language."""
-    if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
-        return name.endswith("-en")
+    pair = split_pair(name)
+    if pair is not None:
+        return pair[1] == "en"
     return name.startswith("en") if dataset.reader == "stsb" else True
 
 
