@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import monge
 from monge.datasets import open_dataset
 from monge.evaluation import Resampling, Task, evaluate
 from monge.evaluation.question import question
@@ -109,3 +110,23 @@ def test_human_translations_are_judged_if_asked_for(data_dir):
     without = open_dataset("mqm", data_dir, level="system")
     assert not any(name.startswith("ref") for name in without.groups["zh-en"].systems)
     assert np.isfinite(list(without.groups["zh-en"].systems.values())).all()
+
+
+@pytest.mark.parametrize(
+    ("pair", "tau", "count"), [("gu-en", 0.222, 20110), ("kk-en", 0.362, 9728)]
+)
+def test_rankings_as_json_lines_have_the_known_tau(data_dir, pair, tau, count):
+    """On every fifth row, as the notes measured it; ties count as discordant."""
+    group = open_dataset("wmt19", data_dir, pairs=[pair]).groups[pair]
+    assert group.n == count
+    sources = [segment.source for segment in group.segments]
+    items = [segment.id for segment in group.segments]
+    assert len(set(sources)) == len(set(items)) == len(set(zip(sources, items, strict=True)))
+    assert question(group, "tau10", 1).items == len(set(items))
+    rankings = group.rankings[::5]
+    places = np.unique(rankings)
+    metric = monge.load("chrf++")
+    (result,) = monge.api.score_segments([metric], [group.segments[place] for place in places])
+    scores = dict(zip(places.tolist(), result.segments, strict=True))
+    better = sum(scores[first] > scores[second] for first, second in rankings.tolist())
+    assert 2 * better / len(rankings) - 1 == pytest.approx(tau, abs=0.001)

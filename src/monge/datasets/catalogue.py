@@ -21,7 +21,7 @@ _TEXTS = ("references", "outputs")
 LAYOUT_NEEDS: dict[str, Needs] = {
     "aligned": (("human",),),
     "joined": (("segments", *_TEXTS),),
-    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
+    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS), ("ranked_texts",)),
     "campaign": (("campaign", *_TEXTS),),
     "with scores": (("errors", "scores"),),
 }
