@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from monge.errors import InvalidSetting, UnknownName
 
-Level = Literal["segment", "system"]
+Level = Literal["segment", "system", "document", "domain"]
 Mean = Literal["unweighted", "weighted"]
 ReferenceRule = Literal["max", "mean", "first"]
 
@@ -128,7 +128,8 @@ class Dataset:
     def needs(self, human: str) -> Needs:
         """Return alternative sets of file roles that a human column needs."""
         layout = self.humans.get(human, {}).get("layout")
-        return LAYOUT_NEEDS[layout] if layout else READER_NEEDS.get(self.reader, ())
+        needs = LAYOUT_NEEDS[layout] if layout else READER_NEEDS.get(self.reader, ())
+        return tuple(roles for roles in needs if self.files.keys() >= set(roles))
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
         """Return all switches for a text version; raise for bad names or types."""

@@ -16,8 +16,9 @@ from typing import Any
 
 from monge.datasets.annotations import ErrorSpan, RaterAnnotation, SegmentRecord
 from monge.datasets.json_values import check_json_object, read_json_text
-from monge.datasets.judged import DatasetReading, Group, by_system, scored
+from monge.datasets.judged import DatasetReading, Group, scored
 from monge.datasets.language_pairs import two_letters
+from monge.datasets.levels import at_level
 from monge.datasets.mtme import EvalSet, read_eval_set
 from monge.datasets.request import DatasetRequest
 from monge.datasets.rows import Row, Rows
@@ -108,7 +109,7 @@ def read(request: DatasetRequest) -> DatasetReading:
             )
         texts = read_eval_set(folders[pair], pair)
         group = _make_group(request, texts, judgements[pair], reading)
-        reading.groups[pair] = by_system(group) if request.level == "system" else group
+        reading.groups |= at_level(pair, group, request.level)
     return reading
 
 

@@ -18,19 +18,29 @@ Indices = npt.NDArray[np.int64]
 Kind = Literal["scores", "rankings", "systems"]
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A document as a system translated it: what has one human score at the document level."""
+
+    system: str
+    document: str
+
+
 @dataclass(frozen=True)
 class Group:
     """The judgements of one group: exactly one of `scores`, `rankings`, `systems` is there.
 
     Attributes:
         segments: The distinct texts to score, n of them.
-        scores: Human scores [n], aligned with `segments`.
+        scores: Human scores [n], aligned with `segments`, or with `units` [u] where there are some.
         rankings: Indices [p, 2] into `segments`: the better one, the worse one.
         systems: Human score of each system; its segments carry its name.
         each: Human scores [n] of the segments behind those of the systems, where known; nan: this
             one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
+        units: What the scores are of, where it is not segments but documents [u].
+        unit_of: The place in `units` of every segment [n]; a metric's score of a unit is the mean.
         records: Document, domain and marked errors of every segment [n], where published.
     """
 
@@ -42,6 +52,8 @@ class Group:
     judgements: Indices | None = None
     model_scores: Array | None = None
     records: tuple[SegmentRecord, ...] | None = None
+    units: tuple[Unit, ...] | None = None
+    unit_of: Indices | None = None
 
     @property
     def n(self) -> int:
@@ -50,6 +62,12 @@ class Group:
             if judgements is not None:
                 return len(judgements)
         return 0
+
+    def labels(self, by: str) -> list[str]:
+        """Return the item or the system of every score: `by` is `item` or `system`."""
+        if self.units is not None:
+            return [unit.document if by == "item" else unit.system for unit in self.units]
+        return [segment.id if by == "item" else segment.system for segment in self.segments]
 
     @property
     def kind(self) -> Kind:

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from monge.datasets.annotations import ErrorSpan, RaterAnnotation, SegmentRecord, Side
 from monge.datasets.files import plain_name
-from monge.datasets.judged import DatasetReading, Group, by_system, scored
+from monge.datasets.judged import DatasetReading, Group, scored
 from monge.datasets.language_pairs import joined_pair
+from monge.datasets.levels import at_level
 from monge.datasets.marked_spans import read_marks
 from monge.datasets.mqm_weights import NO_ERROR, Weights, choose_weights
 from monge.datasets.request import DatasetRequest
@@ -71,7 +72,7 @@ def read(request: DatasetRequest) -> DatasetReading:
                 raise request.missing("scores")
             scores = read_published_scores(score_paths[pair], request, outputs)
         group = _make_group(request, pair, outputs, scores, reading)
-        reading.groups[pair] = by_system(group) if request.level == "system" else group
+        reading.groups |= at_level(pair, group, request.level)
     return reading
 
 

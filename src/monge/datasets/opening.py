@@ -8,12 +8,13 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from monge.datasets import esa, mqm, mtme, quality, sts, summaries, wmt
+from monge.datasets import esa, mqm, mtme_judgements, quality, sts, summaries, wmt
 from monge.datasets.catalogue import Dataset, describe
 from monge.datasets.columns import Given
 from monge.datasets.files import Files
 from monge.datasets.judged import DatasetReading, Group, Judged, by_system, find_suspicious
 from monge.datasets.language_pairs import split_pair
+from monge.datasets.levels import DOMAIN
 from monge.datasets.lines import StrPath
 from monge.datasets.prepare import detokenise, map_texts, unescape
 from monge.datasets.request import DatasetRequest
@@ -28,7 +29,7 @@ READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "generated": summaries.read_generated,
     "captions": summaries.read_captions,
     "mlqe": quality.read_mlqe,
-    "mtme": mtme.read,
+    "mtme": mtme_judgements.read,
     "mqm": mqm.read,
     "esa": esa.read,
 }
@@ -51,7 +52,7 @@ def open_dataset(
         name: One of `dataset_names()`.
         directory: Where the published files lie, at any depth; for `table` the file itself.
         pairs: The groups wanted, such as language pairs or topics (`*-en` works); all by default.
-        level: `segment` or `system`.
+        level: `segment`, `system`, or where the data set has them `document` or `domain`.
         human: The human column by name; by default what the data set's file says.
         text: `raw`, or `tokenised` where there are two versions.
         columns: For `table`: which column plays which role, where its name does not tell.
@@ -71,9 +72,22 @@ def open_dataset(
     else:
         request = DatasetRequest(dataset, Files(directory), groups, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
+    if level == DOMAIN:
+        _leave_out_small_domains(reading)
     if level == "segment" and not switches:
         reading.warnings += _compare_with_published(dataset, human, reading, groups is None)
     return _make_judged(dataset, reading, level, human, text, chosen)
+
+
+def _leave_out_small_domains(reading: DatasetReading) -> None:
+    """Leave out domains in which fewer than two systems were judged, with a warning."""
+    for name, group in list(reading.groups.items()):
+        if group.n < 2:
+            del reading.groups[name]
+            reading.warnings.append(
+                f"{name}: {group.n} judged system{'s' * (group.n != 1)}, a ranking needs two; the "
+                "domain is left out"
+            )
 
 
 def _check_groups(

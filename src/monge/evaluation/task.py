@@ -27,7 +27,7 @@ class Task:
         dataset: A data set's name, or `table` for your own; a study may join `wmt15+wmt16`.
         data: The directory of the published files, or the table.
         pairs: The groups wanted; `*-en` works; all by default.
-        level: `segment` or `system`.
+        level: `segment` or `system`; some data sets have `document` and `domain`.
         human: Human columns; the data set's own by default.
         text: `raw` or `tokenised`.
         switches: Further choices of the data set's file; several of one are several readings.
@@ -137,6 +137,10 @@ def _hash_name(name: str) -> int:
 
 
 def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
+    if group.units is not None:
+        raise InvalidSetting(
+            "a sample draws source segments, here documents are judged: leave --sample out"
+        )
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
@@ -152,6 +156,7 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
         rankings=None
         if group.rankings is None
         else places[group.rankings[in_sample[group.rankings].all(axis=1)]],
+        each=None if group.each is None else group.each[in_sample],
         judgements=None if group.judgements is None else group.judgements[in_sample],
         model_scores=None if group.model_scores is None else group.model_scores[in_sample],
         records=None
