@@ -52,10 +52,10 @@ def open_dataset(
         name: One of `dataset_names()`.
         directory: Where the published files lie, at any depth; for `table` the file itself.
         pairs: The groups wanted, such as language pairs or topics (`*-en` works); all by default.
-        level: `segment`, `system`, or where the data set has them `document` or `domain`.
+        level: `segment`, `system`, `document` or `domain`, if the data set has it.
         human: The human column by name; by default what the data set's file says.
         text: `raw`, or `tokenised` where there are two versions.
-        columns: For `table`: which column plays which role, where its name does not tell.
+        columns: For `table`: the column of each role, where its name does not tell.
         switches: What else the data set's file lets one choose.
 
     Raises:
@@ -72,22 +72,27 @@ def open_dataset(
     else:
         request = DatasetRequest(dataset, Files(directory), groups, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
-    if level == DOMAIN:
-        _leave_out_small_domains(reading)
     if level == "segment" and not switches:
         reading.warnings += _compare_with_published(dataset, human, reading, groups is None)
     return _make_judged(dataset, reading, level, human, text, chosen)
 
 
-def _leave_out_small_domains(reading: DatasetReading) -> None:
+def _leave_out_small_domains(reading: DatasetReading, level: str) -> None:
     """Leave out domains in which fewer than two systems were judged, with a warning."""
     for name, group in list(reading.groups.items()):
-        if group.n < 2:
+        if level == DOMAIN and group.n < 2:
             del reading.groups[name]
             reading.warnings.append(
                 f"{name}: {group.n} judged system{'s' * (group.n != 1)}, a ranking needs two; the "
                 "domain is left out"
             )
+
+
+def _require_judgements(dataset: Dataset, reading: DatasetReading) -> None:
+    if not any(group.n for group in reading.groups.values()):
+        raise Unreadable(
+            f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})"
+        )
 
 
 def _check_groups(
@@ -138,10 +143,8 @@ def _make_judged(
     text: str,
     chosen: Mapping[str, Any],
 ) -> Judged:
-    if not any(group.n for group in reading.groups.values()):
-        raise Unreadable(
-            f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})"
-        )
+    _leave_out_small_domains(reading, level)
+    _require_judgements(dataset, reading)
     groups = {
         name: _prepare_texts(dataset, name, group, chosen, reading)
         for name, group in reading.groups.items()
