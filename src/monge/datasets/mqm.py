@@ -80,15 +80,14 @@ def _find_pairs(request: DatasetRequest, role: str) -> dict[str, Path]:
     """Return the file of each language pair in the test set of the request."""
     by_test_set: dict[str, dict[str, Path]] = {}
     for path, fields in request.match(role):
-        if "." not in fields["langs"]:
-            letters = fields["langs"].rpartition("_")[2]
-            if not _LETTERS.fullmatch(letters):
-                raise Unreadable(
-                    f"{path}: expected the languages as four letters at the end of its name, such "
-                    f"as zhen, got {letters!r}"
-                )
-            pairs = by_test_set.setdefault(fields["test_set"], {})
-            pairs.setdefault(joined_pair(letters, str(path)), path)
+        letters = fields["langs"].rpartition("_")[2]
+        if not _LETTERS.fullmatch(letters):
+            raise Unreadable(
+                f"{path}: expected the languages as four letters at the end of its name, such as "
+                f"zhen, got {letters!r}"
+            )
+        pairs = by_test_set.setdefault(fields["test_set"], {})
+        pairs.setdefault(joined_pair(letters, str(path)), path)
     if not by_test_set:
         raise request.missing(role)
     name = str(request.switches["test_set"])

@@ -7,6 +7,8 @@ import json
 import numpy as np
 import pytest
 
+import monge
+from monge.compat.mt_metrics_eval import submit
 from monge.datasets import open_dataset
 from monge.datasets.language_pairs import split_pair
 from monge.datasets.test_set_facts import describe_test_set
@@ -150,6 +152,21 @@ def test_a_metric_s_score_of_a_document_is_the_mean_of_its_segments(folder):
     assert agreement.groups[PAIR].value == pytest.approx(np.corrcoef(means, group.scores)[0, 1])
     with pytest.raises(InvalidSetting, match="documents are judged: leave --sample out"):
         Task("mt-metrics-eval", folder, human="esa-merged", level="document", sample=2).open()
+
+
+def test_a_sample_keeps_the_judgements_behind_systems(folder):
+    task = Task("mt-metrics-eval", folder, human="esa-merged", level="system", sample=2)
+    (group,) = task.open()[0].groups.values()
+    assert len(group.segments) == len(group.each) == len(group.records) < 11
+    whole_group = opened(folder, level="segment").groups[PAIR]
+    scores = dict(zip(whole_group.segments, whole_group.scores, strict=True))
+    assert [scores[segment] for segment in group.segments] == group.each.tolist()
+
+
+def test_json_lines_are_submitted(folder):
+    submission = submit([monge.load("chrf")], folder)
+    assert [scores.texts.pair for scores in submission.scored] == [PAIR]
+    assert submission.scored[0].segments["good"][0] == pytest.approx(100)
 
 
 def test_domains_are_groups_of_systems(folder):
