@@ -226,7 +226,15 @@ def make_datasets_page() -> str:
         )
         switches = ", ".join(f"`{key}={value}`" for key, value in dataset.switches.items())
         rows.append(
-            (f"`{name}`", dataset.title, humans, dataset.groups, switches, dataset.citation)
+            (
+                f"`{name}`",
+                dataset.title,
+                humans,
+                dataset.groups,
+                ", ".join(dataset.levels),
+                switches,
+                dataset.citation,
+            )
         )
     return (
         "\n".join(
@@ -244,6 +252,7 @@ def make_datasets_page() -> str:
                         "what it is",
                         "human columns (statistic)",
                         "groups",
+                        "levels",
                         "switches and defaults",
                         "cite",
                     ),

@@ -164,8 +164,9 @@ Statistic = Annotated[
 Level = Annotated[
     str,
     option(
-        "--level segment|system",
-        help="Whether the judgements of segments or of whole systems are used.",
+        "--level segment|system|document|domain",
+        help="What the judgements are of: segments, whole systems, documents, or systems in every "
+        "domain; the data set tells which of them it has.",
     ),
 ]
 Resamples = Annotated[

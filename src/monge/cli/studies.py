@@ -174,6 +174,9 @@ def check_figure(path: str | None) -> Path | None:
     return Path(path)
 
 
+YES_OR_NO = {"true": True, "yes": True, "false": False, "no": False}
+
+
 def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
     """Parse `--switch name=value` texts into one reading per combination of values."""
     values_by_name: dict[str, list[Any]] = {}
@@ -182,13 +185,7 @@ def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
         if not equals:
             raise UsageError(f"--switch takes NAME=VALUE, got {text!r}")
         key = name.strip().replace("-", "_")
-        parsed = (
-            value == "true"
-            if value in ("true", "false")
-            else int(value)
-            if value.isdigit()
-            else value
-        )
+        parsed = YES_OR_NO.get(value, int(value) if value.isdigit() else value)
         values_by_name[key] = list(dict.fromkeys([*values_by_name.get(key, []), parsed]))
     return [
         dict(zip(values_by_name, values, strict=True))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from monge.errors import InvalidSetting, UnknownName
 
-Level = Literal["segment", "system"]
+Level = Literal["segment", "system", "document", "domain"]
 Mean = Literal["unweighted", "weighted"]
 ReferenceRule = Literal["max", "mean", "first"]
 
@@ -20,10 +21,11 @@ _TEXTS = ("references", "outputs")
 LAYOUT_NEEDS: dict[str, Needs] = {
     "aligned": (("human",),),
     "joined": (("segments", *_TEXTS),),
-    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
+    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS), ("ranked_texts",)),
     "campaign": (("campaign", *_TEXTS),),
+    "with scores": (("errors", "scores"),),
 }
-"""Layout of a human column of a `wmt` data set -> alternative sets of needed file roles."""
+"""Layout of a human column -> alternative sets of needed file roles."""
 READER_NEEDS: dict[str, Needs] = {
     "sts": (("inputs",), ("joined",)),
     "stsb": (("original",), ("multi",), ("german",)),
@@ -33,6 +35,8 @@ READER_NEEDS: dict[str, Needs] = {
     "generated": (("outputs",),),
     "mlqe": (("scores",),),
     "mtme": (("human",),),
+    "mqm": (("errors",),),
+    "esa": (("scores", "documents"),),
 }
 """Reader whose human columns have no layouts -> alternative sets of needed file roles."""
 SYSTEM_NEEDS: Needs = (("systems", *_TEXTS),)
@@ -69,6 +73,11 @@ class Dataset:
         citation: What to cite.
         year: Two digits of the year, to tell equal file names apart.
         test_set: The name of the test set in file names and columns.
+        people: Patterns of the systems that are human translations.
+        weights: For MQM, in order: `severity`, `category` (a pattern, where it matters), `penalty`.
+        categories: For MQM, the patterns of the categories of errors that there are.
+        open_spans: Published files -> lines with a known `<v>` that is never closed.
+        languages: Codes of languages in the judgements -> codes in names of text files.
     """
 
     name: str
@@ -95,6 +104,11 @@ class Dataset:
     test_set: str = ""
     system_human: str = ""
     any_human: bool = False
+    people: tuple[str, ...] = ()
+    weights: tuple[Mapping[str, Any], ...] = ()
+    categories: tuple[str, ...] = ()
+    open_spans: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    languages: Mapping[str, str] = field(default_factory=dict)
 
     def resolve_human(self, name: str | None, level: str) -> str:
         """Return the human column: the default, one of `humans`, or one of the files."""
@@ -107,10 +121,15 @@ class Dataset:
                 return human
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
+    def is_person(self, system: str) -> bool:
+        """Return whether a system is a human translation, by its name."""
+        return any(fnmatchcase(system, pattern) for pattern in self.people)
+
     def needs(self, human: str) -> Needs:
         """Return alternative sets of file roles that a human column needs."""
         layout = self.humans.get(human, {}).get("layout")
-        return LAYOUT_NEEDS[layout] if layout else READER_NEEDS.get(self.reader, ())
+        needs = LAYOUT_NEEDS[layout] if layout else READER_NEEDS.get(self.reader, ())
+        return tuple(roles for roles in needs if self.files.keys() >= set(roles))
 
     def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
         """Return all switches for a text version; raise for bad names or types."""
@@ -151,6 +170,7 @@ def describe(name: str) -> Dataset:
         raise UnknownName("dataset", name, dataset_names())
     table = tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
     table["levels"] = tuple(table.get("levels", ("segment",)))
+    table |= {name: tuple(table.get(name, ())) for name in ("people", "weights", "categories")}
     table["files"] = {role: tuple(names) for role, names in table.get("files", {}).items()}
     return Dataset(name=name, **table)
 

@@ -13,6 +13,9 @@ from monge.errors import Unreadable
 
 _YEAR = re.compile(r"(?:20|wmt|sts|tac[.-]?)(0[89]|1\d)(?!\d)", re.IGNORECASE)
 
+_FIELDS = {"langs": "[^.]+?", "test_set": "[^.]+?"}
+"""Fields of templates that hold no dot."""
+
 
 class Files:
     """The files below a directory; `.gz` and `.xz` count under the name they have when unpacked."""
@@ -79,7 +82,7 @@ def plain_name(path: Path) -> str:
 def _pattern(template: str) -> re.Pattern[str]:
     pieces = re.split(r"\{(\w+)\}", template)
     fixed = [
-        re.escape(piece) if index % 2 == 0 else f"(?P<{piece}>.+?)"
+        re.escape(piece) if index % 2 == 0 else f"(?P<{piece}>{_FIELDS.get(piece, '.+?')})"
         for index, piece in enumerate(pieces)
     ]
     return re.compile("".join(fixed))

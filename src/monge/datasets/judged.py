@@ -10,11 +10,20 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from monge.datasets.annotations import SegmentRecord
 from monge.datasets.catalogue import Mean, ReferenceRule
 from monge.types import Array, Segment
 
 Indices = npt.NDArray[np.int64]
 Kind = Literal["scores", "rankings", "systems"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A document as a system translated it: what has one human score at the document level."""
+
+    system: str
+    document: str
 
 
 @dataclass(frozen=True)
@@ -23,13 +32,16 @@ class Group:
 
     Attributes:
         segments: The distinct texts to score, n of them.
-        scores: Human scores [n], aligned with `segments`.
+        scores: Human scores [n], aligned with `segments`, or with `units` [u] where there are some.
         rankings: Indices [p, 2] into `segments`: the better one, the worse one.
         systems: Human score of each system; its segments carry its name.
         each: Human scores [n] of the segments behind those of the systems, where known; nan: this
             one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
+        units: What the scores are of, where it is not segments but documents [u].
+        unit_of: The place in `units` of every segment [n]; a metric's score of a unit is the mean.
+        records: Document, domain and marked errors of every segment [n], where published.
     """
 
     segments: tuple[Segment, ...]
@@ -39,6 +51,9 @@ class Group:
     each: Array | None = None
     judgements: Indices | None = None
     model_scores: Array | None = None
+    records: tuple[SegmentRecord, ...] | None = None
+    units: tuple[Unit, ...] | None = None
+    unit_of: Indices | None = None
 
     @property
     def n(self) -> int:
@@ -47,6 +62,12 @@ class Group:
             if judgements is not None:
                 return len(judgements)
         return 0
+
+    def labels(self, by: str) -> list[str]:
+        """Return the item or the system of every score: `by` is `item` or `system`."""
+        if self.units is not None:
+            return [unit.document if by == "item" else unit.system for unit in self.units]
+        return [segment.id if by == "item" else segment.system for segment in self.segments]
 
     @property
     def kind(self) -> Kind:

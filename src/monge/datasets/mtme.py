@@ -2,27 +2,27 @@
 
 sources/SRC-TGT.txt                  documents/SRC-TGT.docs: domain and document of every line
 references/SRC-TGT.NAME.txt          system-outputs/SRC-TGT/NAME.txt
-human-scores/SRC-TGT.NAME.LEVEL.score, LEVEL seg or sys: system and score, `None` where there is no
-judgement
+human-scores/SRC-TGT.NAME.LEVEL.score, LEVEL seg, sys, doc or domain: system and score, after the
+domain where LEVEL is domain, `None` where there is no judgement
+
+Instead of .txt texts may be .jsonl, objects with the field source, target or hypothesis.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from monge.datasets.judged import DatasetReading, Group, by_system, scored
-from monge.datasets.lines import TextFile, read_lines
-from monge.datasets.request import DatasetRequest
+from monge.datasets.annotations import SegmentRecord
+from monge.datasets.lines import TextFile, check_text, read_lines
+from monge.datasets.rows import Rows
 from monge.datasets.segment_scores import finite_number
 from monge.errors import Misaligned, UnknownName, Unreadable
 from monge.types import Segment
 
 ALL = "all"
+SUFFIXES = (".txt", ".jsonl")
 NO_DOCUMENT = ("all", "all")
 Scores = Mapping[str, Sequence[float | None]]
 """System -> its scores: of every segment in order, or one."""
@@ -37,6 +37,13 @@ class EvalSet:
     references: Mapping[str, Sequence[str]]
     outputs: Mapping[str, Sequence[str]]
     documents: Sequence[tuple[str, str]]
+
+    @property
+    def records(self) -> Sequence[SegmentRecord] | None:
+        """The document and the domain of every line; None where no file tells them."""
+        if all(fields == NO_DOCUMENT for fields in self.documents):
+            return None
+        return [SegmentRecord(document, domain) for domain, document in self.documents]
 
     def choose_references(self, reference: str) -> tuple[str, ...]:
         """Return the references to use: `all`, one by its name, or by default the first by name."""
@@ -96,15 +103,12 @@ def list_pairs(folder: Path) -> list[str]:
 
 def read_eval_set(folder: Path, pair: str) -> EvalSet:
     """Read the texts of a language pair, which must have equal numbers of lines."""
-    sources = read_lines(folder / "sources" / f"{pair}.txt")
+    sources = _read_texts(_find_texts(folder / "sources", pair)[pair], "source")
     references = {
-        path.name.split(".")[-2]: path
-        for path in sorted((folder / "references").glob(f"{pair}.*.txt"))
+        name.rpartition(".")[2]: path
+        for name, path in _find_texts(folder / "references", f"{pair}.*").items()
     }
-    outputs = {
-        path.name.removesuffix(".txt"): path
-        for path in sorted((folder / "system-outputs" / pair).glob("*.txt"))
-    }
+    outputs = _find_texts(folder / "system-outputs" / pair, "*")
     documents = folder / "documents" / f"{pair}.docs"
     document_lines = (
         [tuple((*line.split(), *NO_DOCUMENT)[:2]) for line in TextFile(documents)]
@@ -112,8 +116,8 @@ def read_eval_set(folder: Path, pair: str) -> EvalSet:
         else []
     )
     texts = [
-        {name: _read_aligned(path, len(sources)) for name, path in paths.items()}
-        for paths in (references, outputs)
+        {name: _read_aligned(path, field, len(sources)) for name, path in paths.items()}
+        for paths, field in ((references, "target"), (outputs, "hypothesis"))
     ]
     if document_lines and len(document_lines) != len(sources):
         raise Misaligned(
@@ -123,11 +127,31 @@ def read_eval_set(folder: Path, pair: str) -> EvalSet:
     return EvalSet(pair, sources, texts[0], texts[1], domains or [NO_DOCUMENT] * len(sources))
 
 
-def _read_aligned(path: Path, count: int) -> list[str]:
-    lines = read_lines(path)
-    if len(lines) != count:
-        raise Misaligned(f"{path} has {len(lines)} lines, the source has {count}")
-    return lines
+def _find_texts(folder: Path, pattern: str) -> dict[str, Path]:
+    """Return the .txt and .jsonl files by name; raise if there is none, or one name twice."""
+    paths: dict[str, Path] = {}
+    for path in sorted(path for suffix in SUFFIXES for path in folder.glob(f"{pattern}{suffix}")):
+        earlier = paths.setdefault(path.stem, path)
+        if earlier != path:
+            raise Unreadable(f"{path} and {earlier.name}: expected one of them, they name one text")
+    if not paths and "*" not in pattern:
+        raise Unreadable(f"{folder}: no {' or '.join(pattern + suffix for suffix in SUFFIXES)}")
+    return paths
+
+
+def _read_texts(path: Path, field: str) -> list[str]:
+    """Read the lines of a .txt file, or a field of every line of a .jsonl file."""
+    if path.suffix == ".txt":
+        return read_lines(path)
+    rows = Rows(path, "jsonl")
+    return [check_text(rows.field(row, field), rows.where(row, field)) for row in rows]
+
+
+def _read_aligned(path: Path, field: str, count: int) -> list[str]:
+    texts = _read_texts(path, field)
+    if len(texts) != count:
+        raise Misaligned(f"{path} has {len(texts)} lines, the source has {count}")
+    return texts
 
 
 def read_scores(path: Path) -> dict[str, list[float | None]]:
@@ -142,122 +166,3 @@ def read_scores(path: Path) -> dict[str, list[float | None]]:
             )
         scores.setdefault(system.strip(), []).append(value)
     return scores
-
-
-def read(request: DatasetRequest) -> DatasetReading:
-    """Read the human scores of a test set, grouped by language pair."""
-    switches = request.switches
-    if not request.match("human"):
-        raise request.missing("human")
-    folder = find_test_set(request.files.directory, str(switches["test_set"]))
-    score_files = _find_score_files(folder)
-    judged_pairs = sorted({pair for pair, name, _ in score_files if name == request.human})
-    if not judged_pairs:
-        names = ", ".join(sorted({name for _, name, _ in score_files})) or "none"
-        raise Unreadable(
-            f"{folder}: no human scores {request.human!r}; there are {names} (--human NAME)"
-        )
-    reading = DatasetReading()
-    for pair in request.select([pair for pair in list_pairs(folder) if pair in judged_pairs]):
-        texts = read_eval_set(folder, pair)
-        used = texts.choose_references(str(switches["reference"]))
-        if not switches["reference"] and len(texts.references) > 1:
-            names = ", ".join(sorted(texts.references))
-            reading.warnings.append(
-                f"{pair}: {used[0]} of {names} is the reference (--switch reference=NAME|all)"
-            )
-        systems = texts.systems(used, humans=bool(switches["human_systems"]))
-        segment_scores, system_scores = (
-            _read_human_scores(score_files, pair, request.human, level, texts, systems)
-            for level in ("seg", "sys")
-        )
-        if request.level == "segment":
-            reading.groups[pair] = _segment_group(texts, used, segment_scores, reading.excluded)
-        elif system_scores is None:
-            reading.groups[pair] = by_system(
-                _segment_group(texts, used, segment_scores, reading.excluded)
-            )
-        else:
-            reading.groups[pair] = _system_group(
-                texts, used, segment_scores or {}, system_scores, reading.excluded
-            )
-    return reading
-
-
-def _find_score_files(folder: Path) -> dict[tuple[str, str, str], Path]:
-    """Return the files of human scores by language pair, name and level."""
-    score_files = {}
-    for path in sorted((folder / "human-scores").glob("*.score")):
-        pair, *name, level, _ = path.name.split(".")
-        if name:
-            score_files[pair, ".".join(name), level] = path
-    return score_files
-
-
-def _read_human_scores(
-    score_files: Mapping[tuple[str, str, str], Path],
-    pair: str,
-    human: str,
-    level: str,
-    texts: EvalSet,
-    systems: Sequence[str],
-) -> Scores | None:
-    """Read human scores of systems, per segment or system; None if there is no file."""
-    path = score_files.get((pair, human, level))
-    if path is None:
-        return None
-    count = len(texts.sources) if level == "seg" else 1
-    scores_by_system = read_scores(path)
-    for system, scores in scores_by_system.items():
-        if system not in texts.outputs:
-            raise Unreadable(
-                f"{path}: scores of {system}, but system-outputs/{pair} has no {system}.txt"
-            )
-        if len(scores) != count:
-            raise Misaligned(f"{path}: {len(scores)} scores of {system}, expected {count}")
-    return {system: scores_by_system[system] for system in systems if system in scores_by_system}
-
-
-def _segment_group(
-    texts: EvalSet, used: Sequence[str], segment_scores: Scores | None, excluded: Counter[str]
-) -> Group:
-    """Return every judged segment with its score."""
-    if segment_scores is None:
-        raise Unreadable(
-            f"{texts.pair}: there are no human scores of segments; --level system has some"
-        )
-    rows = [row for system in segment_scores for row in texts.segments(system, used)]
-    scores = [score for system in segment_scores for score in segment_scores[system]]
-    judged_rows = [
-        (row, score) for row, score in zip(rows, scores, strict=True) if score is not None
-    ]
-    excluded["no human score"] += len(rows) - len(judged_rows)
-    return scored([row for row, _ in judged_rows], [score for _, score in judged_rows])
-
-
-def _system_group(
-    texts: EvalSet,
-    used: Sequence[str],
-    segment_scores: Scores,
-    system_scores: Scores,
-    excluded: Counter[str],
-) -> Group:
-    """Return whole outputs with scores of their systems, and of segments if any."""
-    systems = {
-        system: float(scores[0])
-        for system, scores in system_scores.items()
-        if scores[0] is not None
-    }
-    excluded["systems without human score"] += len(system_scores) - len(systems)
-    rows = [row for system in systems for row in texts.segments(system, used)]
-    blank: Sequence[float | None] = [None] * len(texts.sources)
-    scores = [
-        np.nan if score is None else score
-        for system in systems
-        for score in segment_scores.get(system, blank)
-    ]
-    return Group(
-        tuple(rows),
-        systems=systems,
-        each=np.array(scores, dtype=np.float64) if segment_scores else None,
-    )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
-from monge.datasets import mtme, quality, sts, summaries, wmt
+from monge.datasets import esa, mqm, mtme_judgements, quality, sts, summaries, wmt
 from monge.datasets.catalogue import Dataset, describe
 from monge.datasets.columns import Given
 from monge.datasets.files import Files
 from monge.datasets.judged import DatasetReading, Group, Judged, by_system, find_suspicious
+from monge.datasets.language_pairs import split_pair
+from monge.datasets.levels import DOMAIN
 from monge.datasets.lines import StrPath
 from monge.datasets.prepare import detokenise, map_texts, unescape
 from monge.datasets.request import DatasetRequest
@@ -28,7 +29,9 @@ READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "generated": summaries.read_generated,
     "captions": summaries.read_captions,
     "mlqe": quality.read_mlqe,
-    "mtme": mtme.read,
+    "mtme": mtme_judgements.read,
+    "mqm": mqm.read,
+    "esa": esa.read,
 }
 
 
@@ -49,10 +52,10 @@ def open_dataset(
         name: One of `dataset_names()`.
         directory: Where the published files lie, at any depth; for `table` the file itself.
         pairs: The groups wanted, such as language pairs or topics (`*-en` works); all by default.
-        level: `segment` or `system`.
+        level: `segment`, `system`, `document` or `domain`, if the data set has it.
         human: The human column by name; by default what the data set's file says.
         text: `raw`, or `tokenised` where there are two versions.
-        columns: For `table`: which column plays which role, where its name does not tell.
+        columns: For `table`: the column of each role, where its name does not tell.
         switches: What else the data set's file lets one choose.
 
     Raises:
@@ -72,6 +75,24 @@ def open_dataset(
     if level == "segment" and not switches:
         reading.warnings += _compare_with_published(dataset, human, reading, groups is None)
     return _make_judged(dataset, reading, level, human, text, chosen)
+
+
+def _leave_out_small_domains(reading: DatasetReading, level: str) -> None:
+    """Leave out domains in which fewer than two systems were judged, with a warning."""
+    for name, group in list(reading.groups.items()):
+        if level == DOMAIN and group.n < 2:
+            del reading.groups[name]
+            reading.warnings.append(
+                f"{name}: {group.n} judged system{'s' * (group.n != 1)}, a ranking needs two; the "
+                "domain is left out"
+            )
+
+
+def _require_judgements(dataset: Dataset, reading: DatasetReading) -> None:
+    if not any(group.n for group in reading.groups.values()):
+        raise Unreadable(
+            f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})"
+        )
 
 
 def _check_groups(
@@ -122,10 +143,8 @@ def _make_judged(
     text: str,
     chosen: Mapping[str, Any],
 ) -> Judged:
-    if not any(group.n for group in reading.groups.values()):
-        raise Unreadable(
-            f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})"
-        )
+    _leave_out_small_domains(reading, level)
+    _require_judgements(dataset, reading)
     groups = {
         name: _prepare_texts(dataset, name, group, chosen, reading)
         for name, group in reading.groups.items()
@@ -189,8 +208,9 @@ def _prepare_texts(
 
 def _is_english(dataset: Dataset, name: str) -> bool:
     """Return whether a group's hypotheses are English, by target language or language."""
-    if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
-        return name.endswith("-en")
+    pair = split_pair(name)
+    if pair is not None:
+        return pair[1] == "en"
     return name.startswith("en") if dataset.reader == "stsb" else True
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from monge.datasets.judged import DatasetReading, Group, by_system, scored
 from monge.datasets.lines import read_lines
 from monge.datasets.prepare import map_texts, unescape
+from monge.datasets.ranked_texts import find_ranked_texts, read_ranked_texts
 from monge.datasets.request import DatasetRequest
 from monge.datasets.rows import Rows
 from monge.datasets.wmt_campaign import Judgement, read_campaign
@@ -27,6 +28,9 @@ def read(request: DatasetRequest) -> DatasetReading:
     if request.layout == "aligned":
         return _read_aligned(request)
     if request.layout == "rankings":
+        paths = find_ranked_texts(request)
+        if paths and not (request.match("rankings") or request.match("campaign")):
+            return read_ranked_texts(request, paths)
         return read_rankings(request)
     return _read_campaign_scores(request) if request.layout == "campaign" else _read_joined(request)
 

@@ -20,7 +20,14 @@ from monge.evaluation.agreement import (
     require_defined,
     standing,
 )
-from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure, MetricOrder
+from monge.evaluation.direction import is_contradicted, without_marks
+from monge.evaluation.evaluation_result import (
+    Agreement,
+    Evaluation,
+    Figure,
+    MetricOrder,
+    contradiction,
+)
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, judged_scores
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.task import Task
@@ -125,6 +132,9 @@ def assess(
         reported.append((dataset, scores[half:]))
         for name in names:
             rows, test, notes = _compute_agreements(dataset, scores[half:], name, resampling)
+            if is_contradicted(rows):
+                notes.append(contradiction(rows))
+                rows = [without_marks(row) for row in rows]
             agreements += rows
             tests[dataset.judgement, name] = test
             warnings += [line for line in notes if line not in warnings]

@@ -8,6 +8,7 @@ from typing import Any
 
 from monge.datasets import Judged
 from monge.evaluation.agreement import MEAN, Resampling
+from monge.evaluation.direction import describe_contradiction, is_contradicted
 from monge.evaluation.notebook import StudyResult
 from monge.evaluation.variant_scores import VariantScores
 from monge.render.cells import decimals, listed, span, supported_digits
@@ -214,7 +215,7 @@ def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None
 
     if len(table) > 1:
         record |= {
-            "best": {name: labels[0] for name, labels in marked("best").items()},
+            "best": {name: labels[0] for name, labels in marked("best").items() if labels},
             "tied": marked("tied"),
         }
         record["tests"] = dict(tests or {})
@@ -243,7 +244,7 @@ def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: boo
         signatures=tuple(agreement.signature for agreement in table),
         tied=_describe_ties(evaluation, table),
         dots=""
-        if turned or len(table) < 2
+        if turned or len(table) < 2 or is_contradicted(table)
         else f"hollow dot: significantly {worse_than_best(first.statistic)} the best",
         said=tuple(_summarise(table)),
     )
@@ -278,6 +279,9 @@ def _table_rows(
 
 def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
     """Yield a sentence on which metric agrees best with people and which ones tie with it."""
+    if is_contradicted(table):
+        yield contradiction(table)
+        return
     best = next((agreement for agreement in table if agreement.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
@@ -289,13 +293,6 @@ def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
     ]
     people = "people" if best.judgement == "human" else best.judgement
     value = best.mean.with_interval(figure_digits(agreement.mean for agreement in table))
-    if higher_is_better(best.statistic) and all(agreement.mean.value < 0 for agreement in table):
-        yield (
-            f"Every metric anti-correlates with {people} ({best.statistic} {value} at the best): "
-            "either higher is worse in these judgements (--switch higher_is_better=no, or =yes "
-            "where it was no), or scores and judgements do not belong together. Nothing is ranked."
-        )
-        return
     text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {value})"
     if not tied:
         yield f"{text}, and that is more than chance."
@@ -323,6 +320,13 @@ def _describe_detectable(table: Sequence[Agreement]) -> Iterator[str]:
         )
 
 
+def contradiction(table: Sequence[Agreement]) -> str:
+    """Return the warning of judgements that all metrics of a table contradict."""
+    best = max(table, key=lambda agreement: agreement.mean.value)
+    digits = figure_digits(agreement.mean for agreement in table)
+    return describe_contradiction(table, best.mean.with_interval(digits))
+
+
 def directed(statistic: str) -> str:
     """Return a statistic as tables and figures call it: errors say that less is better."""
     return statistic if higher_is_better(statistic) else f"{statistic} (lower is better)"
@@ -340,7 +344,7 @@ def _describe_counts(first: Agreement) -> str:
 
 
 def _describe_ties(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
-    if len(table) < 2:
+    if len(table) < 2 or is_contradicted(table):
         return ""
     tests = evaluation.tests[table[0].judgement, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]

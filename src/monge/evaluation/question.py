@@ -184,8 +184,10 @@ def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
     """Return each output's source item number [n]; None where no two share an item.
 
     Outputs share an item if they have one id, one source text, or the same several references (of
-    one image, say).
+    one image, say); where documents were judged, if they are of one document.
     """
+    if group.scores is not None and group.units is not None:
+        return np.unique(group.labels("item"), return_inverse=True)[1].astype(np.int64)
     if group.scores is None or len(group.segments) != len(group.scores):
         return None
     number: dict[object, int] = {}
@@ -292,10 +294,7 @@ def _averaged(group: Group, statistic: str, direction: int) -> Question:
     assert group.scores is not None
     human = np.asarray(group.scores * direction, dtype=np.float64)
     plain, _, by = statistic.partition(_BY)
-    labels = np.unique(
-        [segment.id if by == "item" else segment.system for segment in group.segments],
-        return_inverse=True,
-    )[1]
+    labels = np.unique(group.labels(by), return_inverse=True)[1]
 
     def value(scores: Array) -> float:
         per_label = group_values(plain, human, scores, labels)

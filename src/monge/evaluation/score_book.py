@@ -238,7 +238,7 @@ def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progres
 
 def rows_of(dataset: Judged) -> dict[str, Rows]:
     """Return every group's segments as scored: without references if the source is judged."""
-    keep = dataset.level == "system"
+    keep = dataset.kind == "systems"
 
     def row(segment: Segment) -> Segment:
         references = segment.references if dataset.against == "references" else ()

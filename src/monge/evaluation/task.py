@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from monge.datasets import Group, Judged, describe, open_dataset
 from monge.datasets.columns import Given
+from monge.datasets.language_pairs import split_pair
 from monge.datasets.lines import StrPath
 from monge.errors import InvalidSetting
 from monge.evaluation.question import check_question, named, scale_to_unit
 from monge.stats import SEED
-
-_PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Task:
         dataset: A data set's name, or `table` for your own; a study may join `wmt15+wmt16`.
         data: The directory of the published files, or the table.
         pairs: The groups wanted; `*-en` works; all by default.
-        level: `segment` or `system`.
+        level: `segment` or `system`; some data sets have `document` and `domain`.
         human: Human columns; the data set's own by default.
         text: `raw` or `tokenised`.
         switches: Further choices of the data set's file; several of one are several readings.
@@ -105,7 +104,7 @@ def _format_switch(value: object) -> str:
 
 def target_language(group: str) -> str:
     """Return the language of a group's hypotheses: the target of its pair, or English."""
-    pair = _PAIR.fullmatch(group)
+    pair = split_pair(group)
     return pair[1] if pair else "en"
 
 
@@ -114,7 +113,7 @@ def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     by_language = describe(dataset.dataset).groups == "language"
     for name in dataset.groups:
-        guess = name[:2] if by_language and not _PAIR.fullmatch(name) else target_language(name)
+        guess = name[:2] if by_language and split_pair(name) is None else target_language(name)
         groups.setdefault(lang or guess, []).append(name)
     return groups
 
@@ -138,6 +137,10 @@ def _hash_name(name: str) -> int:
 
 
 def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
+    if group.units is not None:
+        raise InvalidSetting(
+            "a sample draws source segments, here documents are judged: leave --sample out"
+        )
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
@@ -153,8 +156,12 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
         rankings=None
         if group.rankings is None
         else places[group.rankings[in_sample[group.rankings].all(axis=1)]],
+        each=None if group.each is None else group.each[in_sample],
         judgements=None if group.judgements is None else group.judgements[in_sample],
         model_scores=None if group.model_scores is None else group.model_scores[in_sample],
+        records=None
+        if group.records is None
+        else tuple(compress(group.records, in_sample.tolist())),
     )
 
 

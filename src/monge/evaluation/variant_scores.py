@@ -82,7 +82,8 @@ class VariantScores:
     def signed(self, name: str, group: Group, *, by_segment: bool = False) -> Array:
         """Return the scores to compare with the human judgements of a group, higher for better.
 
-        They are the scores of systems if systems are judged, unless `by_segment` asks for those of
+        They are the scores of systems if systems are judged, or the mean over segments of each
+        document if documents are, unless `by_segment` asks for those of
         segments.
         """
         row_scores = self.groups[name]
@@ -91,6 +92,8 @@ class VariantScores:
             values = np.array(
                 [row_scores.systems[system] for system in group.systems], dtype=np.float64
             )
+        elif group.unit_of is not None:
+            values = np.bincount(group.unit_of, weights=values) / np.bincount(group.unit_of)
         return values if row_scores.higher_is_better else -values
 
 

@@ -17,7 +17,7 @@ def test_a_description_is_whole(name):
     assert dataset.citation or name == "table"
     assert dataset.reader in {*READERS, "table"}
     assert dataset.human in dataset.humans
-    assert set(dataset.levels) <= {"segment", "system"}
+    assert set(dataset.levels) <= {"segment", "system", "document", "domain"}
     assert dataset.mean == ("weighted" if name.startswith("sts1") else "unweighted")
     assert dataset.references == ("mean" if name.startswith("tac") else "max")
     assert {row["statistic"] for row in dataset.humans.values()} <= {

@@ -304,6 +304,28 @@ def test_judgements_that_every_metric_contradicts_are_said_to_be_turned_around(t
         resampling=FAST,
     )
     assert "agrees best" in turned.sheets()[0].said[0]
+    assert not any("anti-correlates" in line for line in turned.warnings)
+
+
+@pytest.mark.parametrize("metrics", [["chrf", "rouge1"], ["chrf"]])
+def test_turned_judgements_are_warned_of_in_text_and_json(tmp_path, capsys, metrics):
+    table = write(tmp_path / "t.tsv", other=lambda human: f"{-human:.4f}")
+    options = ["evaluate", "table", "--data", str(table), "--human", "other", "--resamples", "50"]
+    options += [word for name in metrics for word in ("-m", name)]
+    who = "Every metric" if len(metrics) > 1 else "chrf"
+    assert run(options) == 0
+    shown, warned = capsys.readouterr()
+    assert f"warning: {who} anti-correlates with other (pearson -" in warned
+    assert "--switch higher_is_better=no" in warned
+    assert "Nothing is ranked." in shown and "agrees best" not in shown
+    assert "*" not in shown.partition("Nothing")[0]  # no metric is marked as the best
+    assert run([*options, "--format", "json"]) == 0
+    study = json.loads(capsys.readouterr().out)["study"]
+    assert any("--switch higher_is_better=no" in line for line in study["warnings"])
+    assert not any(study["standings"][0].get("best", {}).values())
+    assert not any(study["standings"][0].get("tied", {}).values())
+    assert run([*options, "--switch", "higher_is_better=no", "--format", "json"]) == 0
+    assert not json.loads(capsys.readouterr().out)["study"]["warnings"]
 
 
 def test_people_read_no_more_digits_than_the_interval_supports():
