@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from monge.probing.draws import Draws
@@ -24,6 +25,7 @@ from monge.probing.words import (
 )
 
 Edit = tuple[Word, str]
+_NOUN_PHRASE = re.compile(r" (?!one\b|longer\b|more\b|less\b|matter\b|doubt\b)[^\W\d]")
 
 
 def change_by_list(name: str) -> Callable[[Passage, Draws], str | None]:
@@ -110,7 +112,7 @@ def drop_negation(passage: Passage, draws: Draws) -> str | None:
 def _affirm_words(text: str, words: Sequence[Word]) -> Iterator[Edit]:
     for phrase, new in word_lists()["negation"]["counterparts"].items():
         for place in find_phrases(text, words, phrase.replace(" ", "_")):
-            if phrase != "no" or text[place.end : place.end + 1] == " ":
+            if phrase != "no" or _NOUN_PHRASE.match(text, place.end):
                 yield place, match_case(new, place.text)
 
 
