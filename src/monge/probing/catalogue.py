@@ -22,7 +22,7 @@ class ErrorKind:
     """A kind of error: its severity, what it does, and for which texts.
 
     `languages` are those that it has word lists for, empty for any; `needs` is `source` or
-    `neighbour` where the text alone is not enough; `called` names the error in sentences.
+    `neighbour` where the text alone is not enough; `phrase` names the error in sentences.
     """
 
     name: str
@@ -30,7 +30,7 @@ class ErrorKind:
     about: str
     languages: tuple[str, ...] = ()
     needs: str = ""
-    called: str = ""
+    phrase: str = ""
 
     def fits(self, language: str) -> bool:
         """Return whether the kind can be carried out in a language."""
@@ -102,7 +102,7 @@ def _catalogue() -> tuple[int, dict[str, ErrorKind]]:
             row["about"],
             tuple(row.get("languages", ())),
             row.get("needs", ""),
-            row.get("called", name.replace("-", " ")),
+            row.get("phrase", name.replace("-", " ")),
         )
         for name, row in data["kinds"].items()
     }

@@ -141,7 +141,9 @@ def change_unit(passage: Passage, draws: Draws) -> str | None:
     candidates: list[tuple[Word, str]] = []
     for k, word in enumerate(words):
         between = text[: word.start].rstrip(" -")
-        after_number = between[-1:].isdigit() or (k > 0 and words[k - 1].lower in numbers)
+        after_number = between[-1:].isdigit() or (
+            k > 0 and words[k - 1].lower in numbers | {"degrees"}
+        )
         new = units.get(word.text) or units.get(word.lower)
         if new and after_number:
             candidates.append((word, new[0].replace("_", " ")))
@@ -196,7 +198,8 @@ def find_names(text: str) -> list[tuple[Word, str]]:
 
 
 def _is_capitalised(word: str) -> bool:
-    return len(word) > 2 and word[0].isupper() and word[1:].islower()
+    letters = word.replace("-", "")
+    return len(word) > 2 and letters.isalpha() and word[0].isupper() and word[1:].islower()
 
 
 def change_name(passage: Passage, draws: Draws) -> str | None:

@@ -141,12 +141,12 @@ def _ties_sheet(result: ProbeResult) -> list[Sheet]:
 
 def make_sentences(result: ProbeResult) -> list[str]:
     """Return per metric which errors it misses most often, critical ones first."""
-    called = {kind.name: kind.called for kind in list_kinds()}
+    phrase = {kind.name: kind.phrase for kind in list_kinds()}
     sentences = []
     for metric in result.metrics:
         missed = _worst_reactions(metric)
         parts = [
-            f"{called[reaction.kind]} in {100 * (1 - reaction.share):.0f} %" for reaction in missed
+            f"{phrase[reaction.kind]} in {100 * (1 - reaction.share):.0f} %" for reaction in missed
         ]
         sentences.append(
             f"{metric.label} does not see {listed(parts, 'or')} of pairs."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 
@@ -139,8 +139,10 @@ def _score_by_variants(
     """Return name, label and scores of every variant, from one encoding pass."""
     if not variants:
         return []
+    # one system: what is fitted on the texts must be the same for all kinds
+    pooled = tuple(replace(row, system="") for row in rows)
     with ScoreBook(run) as book:
-        pages = book.of_rows(variants, rows)
+        pages = book.of_rows(variants, pooled)
     return [
         (variant.name, variant.label, page) for variant, page in zip(variants, pages, strict=True)
     ]

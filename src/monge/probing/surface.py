@@ -12,9 +12,7 @@ from monge.probing.passages import Passage
 from monge.probing.words import find_words, replace_span
 
 _MARK = re.compile(r"(?<=[^\W_])[.,;:!?](?=\s|[\"”’']|$)")
-_ANY_MARK = re.compile(
-    r"(?<!\d)[.,:](?!\d)|(?<=\d)[.,:](?!\d)|(?<!\d)[.,:](?=\d)|[;!?\"“”„«»()\[\]…–—。，！？；：、「」]"
-)
+_ANY_MARK = re.compile(r"[.,:](?!\w)|(?<!\w)[.,:](?!\d)|[;!?\"“”„«»()\[\]…–—。，！？；：、「」]")
 _COMMA = re.compile(r"(?<!\d),(?=\s)|(?<=\d),(?=\s)|[，、]")
 _OTHER_MARKS = {".": "!?;", ",": ";:.", ";": ",:", ":": ";,", "!": ".?", "?": ".!"}
 _STRAIGHT = {"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"}
