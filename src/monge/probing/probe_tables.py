@@ -135,7 +135,7 @@ def _ties_sheet(result: ProbeResult) -> list[Sheet]:
         for kind in tied_kinds
     )
     head = ("kind", "n", *(metric.label for metric in result.metrics))
-    note = "A tie is a difference of at most 0.00001 (of the score, where that is above 1)."
+    note = "A tie is a difference of at most 0.001 % of the larger score."
     return [Sheet("Ties: the error does not change the score", head, rows, (note,))]
 
 
@@ -212,7 +212,7 @@ def list_catalogue() -> Listing:
     )
     head = ("kind", "severity", "languages", "what it does")
     title = f"{len(kinds)} kinds of errors, catalogue {catalogue_version()}"
-    data = [
+    records = [
         {
             "kind": kind.name,
             "severity": kind.severity,
@@ -221,4 +221,5 @@ def list_catalogue() -> Listing:
         }
         for kind in kinds
     ]
+    data = {"catalogue": catalogue_version(), "kinds": records}
     return Listing(data, [Sheet(title, head, rows, words=4, texts=1)])

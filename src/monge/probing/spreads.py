@@ -9,7 +9,9 @@ from typing import Any
 
 from monge.types import Signature
 
-_CHANGING = frozenset({"stats", "monge", "nrefs", "corpus"})
+_CHANGING = frozenset(
+    {"stats", "monge", "nrefs", "corpus", "version", "items", "idf-digest", "tok-version"}
+)
 """Fields of a signature that differ from data set to data set, or from version to version."""
 
 

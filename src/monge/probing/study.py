@@ -32,8 +32,8 @@ from monge.probing.spreads import kept_spread
 from monge.stats import resample_counts
 from monge.types import Array, Segment
 
-TIE = 1e-5
-"""Scores whose difference is at most this share of the larger of 1 and the original are a tie."""
+TIE, LEAST = 1e-5, 1e-9
+"""Scores that differ by at most this share of the larger one, or by at most `LEAST`, are a tie."""
 ORDERS = (("critical", "minor"), ("critical", "major"), ("major", "minor"), ("minor", "neutral"))
 """Pairs of severities: an error of the first should cost more than one of the second."""
 
@@ -187,8 +187,8 @@ def measure_reaction(
     originals, changed = page.segments[:n], page.segments[n:]
     items = np.array([text.item for text in challenge.perturbed])
     falls = (originals[items] - changed) * (1 if page.higher_is_better else -1)
-    limit = TIE * np.maximum(1.0, np.abs(originals[items]))
-    all_falls = _Falls(falls, falls > limit, np.abs(falls) <= limit, items)
+    tied = _find_ties(originals[items], changed)
+    all_falls = _Falls(falls, (falls > 0) & ~tied, tied, items)
     spread, spread_source = _choose_spread(page, originals, changed)
     places = _places_by(text.kind.name for text in challenge.perturbed)
     reactions = tuple(
@@ -215,6 +215,12 @@ def measure_reaction(
     )
 
 
+def _find_ties(first: Array, second: Array) -> Array:
+    """Return where two scores are equal but for rounding."""
+    limit = np.maximum(TIE * np.maximum(np.abs(first), np.abs(second)), LEAST)
+    return np.asarray(np.abs(first - second) <= limit)
+
+
 def _places_by(names: Iterable[str]) -> Mapping[str, Array]:
     places: dict[str, list[int]] = {}
     for k, name in enumerate(names):
@@ -228,7 +234,7 @@ def _choose_spread(page: RowScores, originals: Array, changed: Array) -> tuple[f
     if kept_value is not None:
         return kept_value
     spread = float(originals.std())
-    if spread > TIE * max(1.0, float(np.abs(originals).max())):
+    if spread > TIE * float(np.abs(originals).max()):
         return spread, "the good texts of this run"
     return float(changed.std()) or 1.0, "the perturbed texts of this run"
 
@@ -308,5 +314,6 @@ def _falls_by_item(
 
 def _count_pairs(harsh: Array, mild: Array) -> tuple[int, int, int]:
     """Return how many pairs of a text are ordered rightly, tied, and there at all."""
-    gaps = harsh[:, None] - mild[None, :]
-    return int((gaps > TIE).sum()), int((np.abs(gaps) <= TIE).sum()), gaps.size
+    tied = _find_ties(harsh[:, None], mild[None, :])
+    right = (harsh[:, None] > mild[None, :]) & ~tied
+    return int(right.sum()), int(tied.sum()), tied.size

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from monge.render.cells import clip
-from monge.render.drawing import Drawing, bar, paragraph, stacked, text, titled
+from monge.render.drawing import Drawing, paragraph, stacked, text, titled
 from monge.render.page import safe
 from monge.render.palette import LEVELS, STYLE
 
@@ -57,12 +57,13 @@ class Grid:
     def _draw_cell(self, i: int, j: int, value: float, left: float, top: float) -> str:
         level = min(max(round((LEVELS - 1) * value), 0), LEVELS - 1)
         x, y = left + _WIDE * j, top + _TALL * i
-        box = bar(f"mg-c{level}", x + 1, y + 1, _WIDE - 2, _TALL - 2)
+        opacity = 0.2 + 0.4 * value
+        place = f'x="{x + 1:.1f}" y="{y + 1:.1f}" width="{_WIDE - 2:g}" height="{_TALL - 2:g}"'
+        box = f'<rect class="mg-c{level}" {place} fill-opacity="{opacity:.2f}"/>'
         percent = f"{100 * value:.0f}"
         label = text(x + _WIDE / 2, y + 0.72 * _TALL, percent, anchor="middle", size=12)
         about = f"{self.rows[i]}, {self.columns[j]}: {100 * value:.1f} %"
-        opacity = 0.2 + 0.4 * value
-        return titled(about, f'<g opacity="{opacity:.2f}">{box}</g>{label}')
+        return titled(about, box + label)
 
     @property
     def description(self) -> str:
