@@ -8,6 +8,7 @@ from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from monge import api
 from monge.datasets.segment_scores import GivenScores
@@ -32,6 +33,7 @@ from monge.probing.spreads import kept_spread
 from monge.stats import resample_counts
 from monge.types import Array, Segment
 
+Marks = npt.NDArray[np.bool_]
 TIE, LEAST = 1e-5, 1e-9
 """Scores that differ by at most this share of the larger one, or by at most `LEAST`, are a tie."""
 ORDERS = (("critical", "minor"), ("critical", "major"), ("major", "minor"), ("minor", "neutral"))
@@ -165,14 +167,15 @@ class _Falls:
     """
 
     values: Array
-    above: Array
-    tied: Array
+    above: Marks
+    tied: Marks
     items: Array
 
     def of(self, places: Array) -> _Falls:
         """Return the falls at some places."""
-        columns = (self.values, self.above, self.tied, self.items)
-        return _Falls(*(column[places] for column in columns))
+        return _Falls(
+            self.values[places], self.above[places], self.tied[places], self.items[places]
+        )
 
 
 def measure_reaction(
@@ -215,7 +218,7 @@ def measure_reaction(
     )
 
 
-def _find_ties(first: Array, second: Array) -> Array:
+def _find_ties(first: Array, second: Array) -> Marks:
     """Return where two scores are equal but for rounding."""
     limit = np.maximum(TIE * np.maximum(np.abs(first), np.abs(second)), LEAST)
     return np.asarray(np.abs(first - second) <= limit)
