@@ -393,3 +393,41 @@ def test_kinds_hold_on_real_references(data_dir):
         right = sum(check(old, new) for old, new in changed)
         assert len(changed) >= 5, name
         assert right >= 0.93 * len(changed), (name, [p for p in changed if not check(*p)][:3])
+
+
+STRANGE = (
+    "", " ", "\u200b", ".", "...", "a", "I", "1", "£", "not", "n't", "’", '"', "(", "A.", "İstanbul’da 3 kişi",
+    "猫坐在垫子上。狗跑回家，因为下雨。", "ﬁne ﬂow", "e\u0301te\u0301", "😀 😀 3 km 😀", "a\tb\nc", "don't", "cannot cannot",
+    "THE 3 DOGS DID NOT SEE ANNA IN PARIS ON MONDAY.", "the the the the the", "- - - , , ,", "١٢ كتب", "1,2,3,4.5.6",
+    "12.", "0 km", "\u202eabc def ghi jkl", "to", "The", "Because", "Because,", "may", "In May", "her", "a b c d e f g h",
+    "\ud800 broken", "no", "None of it", "No one.", "We can", "can't", "WON'T", "x" * 3000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strange_texts_are_changed_or_left_alone(name):
+    for text in STRANGE:
+        for neighbour, source in ((None, None), (text, text), ("Other.", "Quelle.")):
+            new = perturb(name, Passage(text, source, neighbour), SEED)
+            assert new is None or (isinstance(new, str) and new != text)
+
+
+def test_generated_texts_are_changed_or_left_alone():
+    draws = Draws("strange")
+    parts = [
+        *word_lists()["grammar"]["auxiliaries"],
+        *STRANGE[3:19],
+        "Anna",
+        "in",
+        "3",
+        "km",
+        ",",
+        ".",
+        "not",
+        "n't",
+        "the",
+    ]
+    for _ in range(300):
+        text = draws.choose(["", " "]).join(draws.choose(parts) for _ in range(1 + draws.below(8)))
+        for name in NAMES:
+            assert perturb(name, passage_of(text), draws.below(9)) != text
