@@ -80,7 +80,7 @@ recommend: .venv/.test  # src/monge/recommendation/kept/agreement.json and docs/
 	$(BIN)/python tools/make_recommend.py agreement
 	$(BIN)/python tools/make_recommend.py page
 
-probe: .venv/.test  # results/probe/wmt17.json, docs/probe.md and its heat map; minutes
+probe: .venv/.test  # results/probe/wmt17.json, docs/probe.md and its heat map; minutes. Units of falls anew: tools/make_probe.py --spreads
 	$(BIN)/python tools/make_probe.py
 
 docs: .venv/.docs  # the documentation as a site in build/site, strictly and offline

@@ -259,9 +259,11 @@ def change_listed_phrase(
     """Replace a phrase of a list of pairs by its counterpart."""
     text = passage.text
     words = find_words(text)
+    present = {word.lower.replace("’", "'") for word in words}
     candidates = [
         (place, new)
         for phrase, options in replacements(name, both_ways=both_ways).items()
+        if phrase.partition("_")[0].lower() in present
         for place in find_phrases(text, words, phrase)
         for new in options
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from monge.evaluation.agreement import Resampling
 from monge.evaluation.notebook import StudyResult
-from monge.probing.catalogue import ErrorKind, catalogue_version
+from monge.probing.catalogue import SEVERITIES, ErrorKind, catalogue_version
 from monge.types.table import Sheet
 
 
@@ -82,12 +82,12 @@ class ProbeResult(StudyResult):
     resampling: Resampling
 
     def ranked_kinds(self) -> list[ErrorKind]:
-        """Return the kinds, those that metrics see least first, neutral kinds behind all others."""
+        """Return the kinds by severity, within each those first that metrics see least."""
 
-        def rank(kind: ErrorKind) -> tuple[bool, float]:
+        def rank(kind: ErrorKind) -> tuple[int, float]:
             shares = [metric.of(kind.name).share for metric in self.metrics]
-            neutral = kind.severity == "neutral"
-            return neutral, sum(shares) * (-1 if neutral else 1)
+            sign = -1 if kind.severity == "neutral" else 1
+            return SEVERITIES.index(kind.severity), sign * sum(shares)
 
         return sorted(self.kinds, key=rank)
 

@@ -308,11 +308,14 @@ def _falls_by_item(
     falls: _Falls, harsh: Array, mild: Array, n: int
 ) -> Iterator[tuple[Array, Array]]:
     """Yield per text the falls by harsher and by milder errors."""
-    for item in range(n):
-        yield (
-            falls.values[harsh[falls.items[harsh] == item]],
-            falls.values[mild[falls.items[mild] == item]],
-        )
+    yield from zip(_split_by_item(falls, harsh, n), _split_by_item(falls, mild, n), strict=True)
+
+
+def _split_by_item(falls: _Falls, places: Array, n: int) -> list[Array]:
+    """Return the falls at some places by text."""
+    order = places[np.argsort(falls.items[places], kind="stable")]
+    starts = np.searchsorted(falls.items[order], np.arange(1, n))
+    return np.split(falls.values[order], starts)
 
 
 def _count_pairs(harsh: Array, mild: Array) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import unicodedata
 from collections import Counter
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -126,7 +127,28 @@ NEGATIVE = r"\bnot\b|n['’]t\b|\bcannot\b|\b(?:never|nobody|nothing|no|without|
 
 
 def affirms(old, new):
-    return len(re.findall(NEGATIVE, new, re.I)) == len(re.findall(NEGATIVE, old, re.I)) - 1
+    """Whether a negation is gone, and nothing changed but verbs and positive counterparts."""
+    counterparts = word_lists()["negation"]["counterparts"].values()
+    may_come = {*verb_forms(), *" ".join(counterparts).split(), "can", "will", "shall", "is"}
+    may_come |= set(letters(re.sub(r"n['’]t\b", "", old, flags=re.I)))
+    kept = [word for word in letters(re.sub(NEGATIVE, " ", old, flags=re.I)) if word not in may_go]
+    fewer = len(re.findall(NEGATIVE, new, re.I)) == len(re.findall(NEGATIVE, old, re.I)) - 1
+    return fewer and is_subsequence(kept, letters(new)) and set(letters(new)) <= may_come
+
+
+may_go = {*verb_forms(), "do", "does", "did", "one"}
+
+
+def changes_unit(old, new):
+    if words(old) == words(new):
+        signs = [re.findall(r"[€$£¥]", text) for text in (old, new)]
+        return sum(a != b for a, b in zip(*signs, strict=True)) == 1
+    before, after = (" ".join(part) for part in changed_words(old, new))
+    pairs = replacements("units", both_ways=False)
+    shapes = [(a, b.replace("_", " ")) for a, options in pairs.items() for b in options]
+    return any(
+        re.fullmatch(rf"(.*-)?{re.escape(a)}", before) and after.endswith(b) for a, b in shapes
+    )
 
 
 def appended(old, new):
@@ -172,7 +194,7 @@ CHECKS = {
     "number": digits_differ,
     "magnitude": ten_times,
     "date": one_word_differs,
-    "unit": lambda old, new: re.findall(r"\d+", old) == re.findall(r"\d+", new) and old != new,
+    "unit": changes_unit,
     "name": one_word_differs,
     "names-exchanged": lambda old, new: old != new and Counter(letters(old)) == Counter(letters(new)),
     "negation-added": negates,
@@ -247,12 +269,20 @@ def test_a_kind_changes_what_it_says_and_nothing_else(name):
     assert wrong == []
 
 
-def test_the_checks_can_fail():
-    assert not CHECKS["number"]("He has 12 cars.", "He had 13 cars.")
-    assert not CHECKS["lower-case"]("He has 12 cars.", "he has 13 cars.")
-    assert not CHECKS["typo"]("abcd", "abdd")
-    assert not CHECKS["punctuation-dropped"]("One, two.", "One three")
-    assert not CHECKS["name"]("Anna saw Peter.", "Eva met Peter.")
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "empty"])
+def test_no_check_accepts_a_second_change(name):
+    """A check would be worthless if a perturbation could do more than it says."""
+    accepted = total = 0
+    for old in TEXTS[::3]:
+        new = perturb(name, passage_of(old), SEED)
+        common = [match for match in re.finditer(r"[a-z]{3,}", new or "") if match[0] in old]
+        if common:
+            middle = common[len(common) // 2]
+            changed = f"{new[: middle.start()]}zebra{new[middle.end() :]}"
+            total += 1
+            with suppress(ValueError, TypeError):  # a check may not even be able to read it
+                accepted += bool(CHECKS[name](old, changed))
+    assert accepted <= 0.05 * total
 
 
 def test_every_kind_applies_to_the_packaged_example():
@@ -302,17 +332,14 @@ def test_texts_do_not_depend_on_the_order_of_sets():
         "import sys; sys.path.insert(0, sys.argv[1]); import test_perturbations as t;"
         "print([t.digest_of(n) for n in t.NAMES])"
     )
-    shown = [
-        subprocess.run(
-            [sys.executable, "-c", code, str(Path(__file__).parent)],
-            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    ]
-    assert shown[0] == shown[1] == f"{[digest_of(name) for name in NAMES]}\n"
+    output = subprocess.run(
+        [sys.executable, "-c", code, str(Path(__file__).parent)],
+        env={**os.environ, "PYTHONHASHSEED": "1", "LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert output == f"{[digest_of(name) for name in NAMES]}\n"
 
 
 def test_draws_are_fair_and_repeat():
