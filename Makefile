@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend probe docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -79,6 +79,9 @@ results: .venv/.test  # results/tables and docs/results/tables.md
 recommend: .venv/.test  # src/monge/recommendation/kept/agreement.json and docs/recommend.md
 	$(BIN)/python tools/make_recommend.py agreement
 	$(BIN)/python tools/make_recommend.py page
+
+probe: .venv/.test  # results/probe/wmt17.json, docs/probe.md and its heat map; minutes. Units of falls anew: tools/make_probe.py --spreads
+	$(BIN)/python tools/make_probe.py
 
 docs: .venv/.docs  # the documentation as a site in build/site, strictly and offline
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build

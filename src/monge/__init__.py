@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from monge.evaluation.evaluate import evaluate
     from monge.evaluation.task import Task
     from monge.evaluation.variants import Setup
+    from monge.probing.study import probe
     from monge.recommendation.recommend import recommend
     from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 
@@ -42,6 +43,7 @@ _HOMES = {
     "monge.cluster": ("score_dataset",),
     "monge.errors": ("MongeError",),
     "monge.evaluation": ("Resampling", "Setup", "Task", "compare", "evaluate"),
+    "monge.probing.study": ("probe",),
     "monge.recommendation.recommend": ("recommend",),
     "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
 }  # fmt: skip
@@ -50,7 +52,7 @@ __all__ = [
     "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result",
     "Results", "Segment",
     "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load",
-    "load_stats",
+    "load_stats", "probe",
     "recommend", "save_stats", "score", "score_dataset", "score_segments", "show",
 ]  # fmt: skip
 

@@ -37,6 +37,8 @@ VERBS = {
     "on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human "
     "judgements, and whether the best setting is more than noise.",
+    "probe": "Put controlled errors into good texts, and tell which of them metrics see: numbers, "
+    "negations, names, typos and many more.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
     "beside the model.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and "

@@ -107,6 +107,14 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge sensitivity wmt17 --data wmt17/ --cross --sample 200",
         ),
     ),
+    "probe": (
+        ("Which errors does a metric not see?", "monge probe -m bertscore -m chrf"),
+        (
+            "The same in texts of your own, critical errors only, as a page:",
+            "monge probe -t good.txt -r ref.txt -m twmd --kind critical \\\n      -f html -o "
+            "probe.html",
+        ),
+    ),
     "reproduce": (
         ("Which published tables are there?", "monge reproduce"),
         (

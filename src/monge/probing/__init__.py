@@ -1,0 +1,1 @@
+"""Controlled errors in good texts, and how metrics react to them: `monge probe`."""
