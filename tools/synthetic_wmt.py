@@ -27,6 +27,9 @@ def make_wmt24(
             truth = np.vstack([truth, truth.mean(axis=0) + 1])
         human = np.round(truth + 0.3 * generator.normal(size=truth.shape), 1)
         _write_scores(root / "human-scores" / f"{pair}.mqm", rated, human)
+        documents = [f"{'news' if k % 2 else 'social'} doc{k // 5}" for k in range(items)]
+        (root / "documents").mkdir(exist_ok=True)
+        (root / "documents" / f"{pair}.docs").write_text("".join(f"{d}\n" for d in documents))
         for metric, quality in qualities.items():
             scores = quality * truth + generator.normal(size=truth.shape)
             _write_scores(

@@ -29,11 +29,13 @@ class StoredMetric:
     reference: str
     files: Mapping[str, Path]
 
-    def scores_of(self, rows: Sequence[Segment]) -> tuple[Array, dict[str, float], str]:
+    def scores_of(
+        self, rows: Sequence[Segment], *, has_all_rows: bool = True
+    ) -> tuple[Array, dict[str, float], str]:
         """Return the scores of segments [n] and of their systems, and a digest of the files.
 
-        Rows are numbered by their id, from 1. A system without a stored score of its own has the
-        mean of its segments.
+        Rows are numbered by their id, from 1. A system without a stored score of its own, or of
+        which rows are only a part (`has_all_rows` is false), has the mean of its segments.
 
         Raises:
             Misaligned: If a segment has no score.
@@ -48,7 +50,7 @@ class StoredMetric:
                 raise Misaligned(f"{path}: no score of {row.system}, segment {row.id}")
             values[k] = score
         systems = dict.fromkeys(row.system for row in rows)
-        stored = read_scores(self.files["sys"]) if "sys" in self.files else {}
+        stored = read_scores(self.files["sys"]) if has_all_rows and "sys" in self.files else {}
         means = {
             system: float(np.mean(values[[row.system == system for row in rows]]))
             for system in systems
@@ -82,6 +84,12 @@ def find_stored(
         raise Unreadable(f"{folder}: no stored scores; expected METRIC-REFERENCE.seg.score")
     used = {reference or _first_reference(root, pair), SOURCE}
     fitting = [metric for metric in metrics if metric.reference in used]
+    if not fitting:
+        references = ", ".join(sorted({metric.reference for metric in metrics}))
+        raise Unreadable(
+            f"{folder}: no stored metric compares with {' or '.join(sorted(used))}; there are "
+            f"scores with {references}"
+        )
     names = list(dict.fromkeys(metric.name for metric in fitting))
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from monge.datasets import Group, Judged, open_dataset
+from monge.datasets.levels import DOMAIN, split_domains, take
 from monge.datasets.lines import StrPath
 from monge.datasets.mtme import find_test_set, list_pairs
 from monge.datasets.segment_scores import GivenScores
 from monge.datasets.stored_scores import find_stored
-from monge.errors import DataError, Misaligned, Unreadable
+from monge.errors import DataError, Misaligned, UnknownName, Unreadable
 from monge.evaluation.external_scores import NO_SCORES, Outside, judged_scores
 from monge.evaluation.protocol import Protocol, ProtocolTask
 from monge.evaluation.protocol_result import ProtocolResult, average_answers
@@ -151,20 +152,37 @@ def _keys(task: ProtocolTask) -> list[PoolKey]:
 def _open(protocol: Protocol, data: StrPath, key: PoolKey) -> Judged:
     """Open the judgements of one language pair."""
     chosen = dict(key.switches)
+    level = key.level
     if protocol.dataset == MTME:
         chosen |= {"reference": key.reference, "human_systems": key.human_systems}
-        if key.domain:
-            chosen["domain"] = key.domain
+        if key.domain and level == "system":
+            level = DOMAIN
     dataset = open_dataset(
         protocol.dataset,
         data,
         pairs=[key.pair],
-        level=key.level,
+        level=level,
         human=key.human or None,
         **chosen,
     )
-    groups = {name: _drop(group, key.outliers) for name, group in dataset.groups.items()}
+    groups = _choose_domain(dataset.groups, key) if key.domain else dataset.groups
+    groups = {name: _drop(group, key.outliers) for name, group in groups.items()}
     return replace(dataset, groups=groups)
+
+
+def _choose_domain(groups: Mapping[str, Group], key: PoolKey) -> dict[str, Group]:
+    """Return the segments or systems of one domain, under the name of their language pair."""
+    if key.level == "segment":
+        group = groups[key.pair]
+        parts = split_domains(key.pair, group.segments, group.records)
+        domains = {name: take(group, rows) for name, rows in parts.items()}
+    else:
+        domains = dict(groups)
+    name = f"{key.pair}/{key.domain}"
+    if name not in domains:
+        names = [part.rpartition("/")[2] for part in domains]
+        raise UnknownName(f"{key.pair} domain", key.domain, names)
+    return {key.pair: domains[name]}
 
 
 def _drop(group: Group, outliers: Sequence[str]) -> Group:
@@ -172,17 +190,10 @@ def _drop(group: Group, outliers: Sequence[str]) -> Group:
     keep = np.array([segment.system not in outliers for segment in group.segments])
     if keep.all():
         return group
-    segments = [segment for segment in group.segments if segment.system not in outliers]
-    return replace(
-        group,
-        segments=tuple(segments),
-        scores=None if group.scores is None else group.scores[keep],
-        each=None if group.each is None else group.each[keep],
-        judgements=None if group.judgements is None else group.judgements[keep],
-        systems=None
-        if group.systems is None
-        else {name: score for name, score in group.systems.items() if name not in outliers},
-    )
+    systems = group.systems and {
+        name: score for name, score in group.systems.items() if name not in outliers
+    }
+    return replace(take(group, keep), systems=systems)
 
 
 def _score_all(
@@ -197,7 +208,7 @@ def _score_all(
     problems: list[str] = []
     with ScoreBook(run) as book:
         for key, dataset in opened.items():
-            scores, left_out = _score(dataset, data, metrics, variants, book)
+            scores, left_out = _score(dataset, data, metrics, variants, book, key)
             problems += left_out
             pools[key] = dataset, scores
     return pools, problems
@@ -213,13 +224,14 @@ def _score(
     metrics: ProtocolMetrics,
     variants: Sequence[Variant],
     book: ScoreBook,
+    key: PoolKey,
 ) -> tuple[list[VariantScores], list[str]]:
     """Return the scores of everything that is judged, and why some of it is left out."""
     scores = list(book.scores(variants, dataset)) if variants else []
     scores += [judged_scores(score_file, dataset) for score_file in metrics.files]
     problems: list[str] = []
     if metrics.stored:
-        stored, problems = _stored_scores(dataset, data, metrics.stored)
+        stored, problems = _stored_scores(dataset, data, metrics.stored, key)
         scores += stored
     if metrics.sentinels:
         scores += sentinel_scores(dataset)
@@ -229,7 +241,7 @@ def _score(
 
 
 def _stored_scores(
-    dataset: Judged, data: Path, patterns: Sequence[str]
+    dataset: Judged, data: Path, patterns: Sequence[str], key: PoolKey
 ) -> tuple[list[VariantScores], list[str]]:
     """Return the stored scores of a language pair; metrics without all scores are left out."""
     (pair, group), *_ = dataset.groups.items()
@@ -238,7 +250,7 @@ def _stored_scores(
     scores, problems = [], []
     for metric in stored_metrics:
         try:
-            values, systems, digest = metric.scores_of(group.segments)
+            values, systems, digest = metric.scores_of(group.segments, has_all_rows=not key.domain)
         except Misaligned as problem:
             problems.append(f"{metric.name} is left out: {problem}")
             continue

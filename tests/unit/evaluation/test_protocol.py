@@ -157,6 +157,16 @@ def test_a_stored_metric_without_all_scores_is_left_out_and_named(tmp_path):
     )
 
 
+def test_stored_scores_with_another_reference_are_refused_by_name(wmt24):
+    protocol = parse_protocol(
+        'test_set = "wmt24"\n[references]\nen-de = "refA"\n'
+        '[[tasks]]\npairs = "en-de"\nstatistic = "pearson"',
+        "other.toml",
+    )
+    with pytest.raises(Unreadable, match=r"compares with refA or src; there are scores with refB"):
+        run_protocol(protocol, wmt24, ProtocolMetrics(stored=["*"]))
+
+
 def test_a_sentinel_that_ranks_with_metrics_is_warned_of(tmp_path):
     data = make_wmt24(tmp_path, {"noise": 0.0, "static": 0.0}, items=12)
     result = run_protocol(load_protocol("wmt24"), data, ProtocolMetrics(stored=["*"]))
@@ -172,6 +182,28 @@ def test_a_metric_that_is_constant_has_the_value_0_of_a_correlation(wmt24):
     )
     answer = run_protocol(protocol, wmt24, ProtocolMetrics(stored=["COMET"])).answers[0]
     assert answer.of("sentinel-source-length")[0] == 0.0 and answer.of("COMET")[0] > 0.5
+
+
+@pytest.mark.parametrize("level", ["segment", "system"])
+def test_a_task_of_a_domain_sees_its_segments_alone(wmt24, level):
+    text = 'test_set = "wmt24"\n[[tasks]]\npairs = "en-es"\nstatistic = "pearson"\nlevel = "{}"\n{}'
+    news, all_domains, none = (
+        parse_protocol(text.format(level, domain), "domain.toml")
+        for domain in ('domain = "news"', "", 'domain = "chat"')
+    )
+    metrics = ProtocolMetrics(stored=["COMET"], sentinels=False)
+    part, whole = (run_protocol(p, wmt24, metrics).answers[0] for p in (news, all_domains))
+    assert part.n == (120 if level == "segment" else 6) and part.of("COMET") != whole.of("COMET")
+    if level == "segment":
+        rows = [  # every second line of six systems
+            [line.split("\t")[1] for line in path.read_text().splitlines()]
+            for path in sorted((wmt24 / "wmt24").glob("*/**/*en-es*.seg.score"))
+            + sorted((wmt24 / "wmt24" / "metric-scores" / "en-es").glob("COMET*.seg.score"))
+        ]
+        human, metric = (np.array(values, dtype=float)[1::2] for values in rows)
+        assert part.of("COMET")[0] == pytest.approx(np.corrcoef(human, metric)[0, 1])
+    with pytest.raises(UnknownName, match="news, social"):
+        run_protocol(none, wmt24, metrics)
 
 
 SIMULATED = parse_protocol(
