@@ -25,6 +25,7 @@ RUNS, PAGE = RESULTS / "tables", DOCS / "results" / "tables.md"
 TEMPLATE = TEMPLATES / "results-tables.md"
 FOUR = "-m twmd -m bertscore -m moverscore -m sbert"
 INTO_ENGLISH = "--data DIR --pairs '*-en'"
+EXPERTS = "-m chrf -m chrf++ --statistic kendall --statistic acc_eq_calibrated-by-item"
 LAYERS = "-m twmd -m bertscore --vary layers={} --test wmt17"
 
 
@@ -65,6 +66,16 @@ COMMANDS = (
     Run(
         "wmt17-systems",
         f"evaluate wmt17 {INTO_ENGLISH} --level system --human da-z -m chrf -m sentbleu "
+        "--statistic pairwise-accuracy --statistic spa",
+    ),
+    Run("mqm", f"evaluate mqm --data DIR --pairs zh-en {FOUR} {EXPERTS}"),
+    Run("mqm-mt", f"evaluate mqm --data DIR --pairs zh-en {FOUR} {EXPERTS} --model mt"),
+    Run("mqm-broad", f"evaluate mqm --data DIR --pairs zh-en {FOUR} {EXPERTS} --model broad"),
+    Run("mqm-de", f"evaluate mqm --data DIR --pairs en-de {FOUR} {EXPERTS} --model multilingual"),
+    Run("esa", f"evaluate esa --data DIR {FOUR} {EXPERTS} --model multilingual"),
+    Run(
+        "experts-systems",
+        "evaluate mqm --data DIR --level system -m chrf -m chrf++ -m sentbleu "
         "--statistic pairwise-accuracy --statistic spa",
     ),
     Run("layers", f"sweep wmt15+wmt16 {INTO_ENGLISH} {LAYERS.format('0..6')}"),
