@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from monge.render.cells import clip
 from monge.render.drawing import Drawing, paragraph, stacked, text, titled
 from monge.render.page import safe
-from monge.render.palette import LEVELS, STYLE
+from monge.render.palette import LEVELS, STYLE, picture_css
 
 _WIDE, _TALL, _NAME = 46.0, 20.0, 8.2
 LONGEST_NAME = 34
@@ -79,9 +79,9 @@ class Grid:
 
     def figure(self) -> str:
         """Return the grid as a figure of a page."""
-        drawing = self.draw()
         label = f"{self.title}; {self.description}"
-        return f"<figure>{drawing.image(label)}</figure>"
+        style = f"{picture_css()}\n.mg.grid {{ max-width: 100%; height: auto; }}"
+        return f"<figure><style>{style}</style>{self.draw().svg(label, 'grid')}</figure>"
 
     def svg(self) -> str:
         """Return a stand-alone SVG file."""
