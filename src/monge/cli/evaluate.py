@@ -41,6 +41,14 @@ class EvaluationJudgementOptions(option_groups.JudgementOptions):
     switch: studies.Switches = None
     columns: inputs.Columns = None
     sample: options.Sample = None
+    strata: Annotated[
+        str,
+        option(
+            "--strata document|domain",
+            options.INPUT,
+            help="With --sample: give every document or domain its share of the sample.",
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

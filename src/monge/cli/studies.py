@@ -155,7 +155,7 @@ def task_of(judgements: Any, **more: Any) -> Task:
 
     if judgements.dataset is None:
         raise UsageError("name a data set (`monge data` lists them), or a --protocol")
-    names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
+    names = ("dataset", "data", "text", "level", "human", "statistic", "sample", "strata")
     same = {name: value for name, value in vars(judgements).items() if name in names}
     return Task(
         pairs=judgements.groups, columns=given_columns(judgements.columns or ()), **same, **more

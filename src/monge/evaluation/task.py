@@ -14,9 +14,11 @@ from monge.datasets import Group, Judged, describe, open_dataset
 from monge.datasets.columns import Given
 from monge.datasets.language_pairs import split_pair
 from monge.datasets.lines import StrPath
-from monge.errors import InvalidSetting
+from monge.errors import InvalidSetting, UnknownName
 from monge.evaluation.question import check_question, named, scale_to_unit
 from monge.stats import SEED
+
+STRATA = ("document", "domain")
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Task:
         text: `raw` or `tokenised`.
         switches: Further choices of the data set's file; several of one are several readings.
         sample: How many source segments of each group to draw with the study's seed, not all.
+        strata: `document` or `domain`: a sample then has as large a share of each as all segments.
         statistic: Names of statistics; the data set's own by default.
         columns: For `table`: role -> column, where the names of columns do not tell their roles.
     """
@@ -44,6 +47,7 @@ class Task:
     text: str = "raw"
     switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
     sample: int | None = None
+    strata: str = ""
     statistic: str | Sequence[str] | None = None
     columns: Given | None = None
 
@@ -59,8 +63,10 @@ class Task:
                 opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
                 datasets.append(replace(opened, reading=reading))
         if self.sample is None:
+            if self.strata:
+                raise InvalidSetting(f"strata {self.strata!r} are those of a sample: give its size")
             return datasets
-        return [sampled(dataset, self.sample, seed) for dataset in datasets]
+        return [sampled(dataset, self.sample, seed, self.strata) for dataset in datasets]
 
     def split(self) -> list[Task]:
         """Return a task for each of the data sets that the name joins."""
@@ -118,15 +124,19 @@ def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
     return groups
 
 
-def sampled(dataset: Judged, items: int, seed: int) -> Judged:
+def sampled(dataset: Judged, items: int, seed: int, strata: str = "") -> Judged:
     """Draw `items` source segments of each group with a seed, and keep all judgements of them.
 
-    A smaller group is kept whole; the sample of a group does not depend on the other groups.
+    A smaller group is kept whole; the sample of a group does not depend on the other groups. With
+    `strata`, `document` or `domain`, each of them has as large a share of the sample as of the
+    group, to the nearest segment.
     """
+    if strata and strata not in STRATA:
+        raise UnknownName("strata", strata, STRATA)
     if items < 2:
         raise InvalidSetting(f"a sample needs 2 source segments or more a group, got {items}")
     groups = {
-        name: _sample_group(group, items, [seed, _hash_name(name)])
+        name: _sample_group(name, group, items, [seed, _hash_name(name)], strata)
         for name, group in dataset.groups.items()
     }
     return replace(dataset, groups=groups)
@@ -136,7 +146,7 @@ def _hash_name(name: str) -> int:
     return int.from_bytes(blake2b(name.encode(), digest_size=4).digest())
 
 
-def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
+def _sample_group(name: str, group: Group, items: int, seed: list[int], strata: str) -> Group:
     if group.units is not None:
         raise InvalidSetting(
             "a sample draws source segments, here documents are judged: leave --sample out"
@@ -144,9 +154,11 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
-    drawn_ids = {
-        ids[k] for k in np.random.default_rng(seed).choice(len(ids), size=items, replace=False)
-    }
+    generator = np.random.default_rng(seed)
+    if strata:
+        drawn_ids = _draw_from_strata(_strata_of(name, group, strata), items, generator)
+    else:
+        drawn_ids = {ids[k] for k in generator.choice(len(ids), size=items, replace=False)}
     in_sample = np.array([segment.id in drawn_ids for segment in group.segments])
     places = np.cumsum(in_sample) - 1
     return replace(
@@ -163,6 +175,38 @@ def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
         if group.records is None
         else tuple(compress(group.records, in_sample.tolist())),
     )
+
+
+def _strata_of(name: str, group: Group, strata: str) -> dict[str, list[str]]:
+    """Return the ids of the source segments of each document or domain."""
+    records = group.records
+    if records is None or not all(getattr(record, strata) for record in records):
+        raise InvalidSetting(
+            f"{name}: strata={strata} needs the {strata} of every segment, and the files name none"
+        )
+    ids: dict[str, dict[str, None]] = {}
+    for segment, record in zip(group.segments, records, strict=True):
+        ids.setdefault(getattr(record, strata), {})[segment.id] = None
+    return {stratum: list(stratum_ids) for stratum, stratum_ids in ids.items()}
+
+
+def _draw_from_strata(
+    strata: Mapping[str, Sequence[str]], items: int, generator: np.random.Generator
+) -> set[str]:
+    """Draw ids so that every stratum has its share; what is left over goes to the largest rests."""
+    ideal = np.array([len(ids) for ids in strata.values()]) * items
+    total = sum(len(ids) for ids in strata.values())
+    sizes = ideal // total
+    order = generator.permutation(
+        len(sizes)
+    )  # so that no stratum is favoured where rests are equal
+    largest = order[np.argsort(-(ideal % total)[order], kind="stable")]
+    sizes[largest[: items - int(sizes.sum())]] += 1
+    return {
+        ids[k]
+        for ids, size in zip(strata.values(), sizes.tolist(), strict=True)
+        for k in generator.choice(len(ids), size=size, replace=False)
+    }
 
 
 def joined(datasets: Sequence[Judged]) -> Judged:
