@@ -175,9 +175,14 @@ def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
     return first.removeprefix(b"\xef\xbb\xbf")
 
 
+def describe_missing(name: str) -> str:
+    """Return that there is no such file, and the nearest name beside it."""
+    return f"{name}: no such file{_suggest_nearest(name)}"
+
+
 def _describe_os_error(name: str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"{name}: no such file{_suggest_nearest(name)}"
+        return describe_missing(name)
     if isinstance(error, IsADirectoryError):
         return f"{name} is a directory; expected a file"
     if isinstance(error, PermissionError):

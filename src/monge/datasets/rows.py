@@ -23,7 +23,15 @@ from monge.datasets.json_values import (
     read_json_text,
     transpose_columns,
 )
-from monge.datasets.lines import STDIN, StrPath, TextFile, open_bytes, shown
+from monge.datasets.lines import (
+    STDIN,
+    StrPath,
+    TextFile,
+    describe_missing,
+    is_there,
+    open_bytes,
+    shown,
+)
 from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
 FORMATS = ("tsv", "csv", "jsonl", "json", "parquet", "arrow", "space")
@@ -306,6 +314,8 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
             "standard input has no name that tells its format: give --table-format tsv, csv or "
             "jsonl"
         )
+    if not is_there(path) and not is_there(path, folder=True):
+        raise Unreadable(describe_missing(shown(path)))
     raise InvalidSetting(
         f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: "
         "-t FILE -r FILE)"
