@@ -16,6 +16,10 @@ from monge.evaluation.compare import (
 from monge.evaluation.comparison import Comparison
 from monge.evaluation.evaluate import assess, evaluate
 from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure
+from monge.evaluation.protocol import Protocol, load_protocol
+from monge.evaluation.protocol_result import ProtocolResult
+from monge.evaluation.protocol_run import ProtocolMetrics, run_protocol
+from monge.evaluation.protocol_tasks import ProtocolTests
 from monge.evaluation.score_book import Run, ScoreBook
 from monge.evaluation.sensitivity import Design, Sensitivity, sensitivity
 from monge.evaluation.sweep import Curve, Sweep, sweep
@@ -23,9 +27,12 @@ from monge.evaluation.task import Task
 from monge.evaluation.variants import Setup, Variant, load_variants
 
 __all__ = [
-    "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run",
+    "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Protocol",
+    "ProtocolMetrics",
+    "ProtocolResult", "ProtocolTests", "Resampling", "Run",
     "ScoreBook",
     "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare",
     "compare_results",
-    "compare_scores", "compare_segments", "evaluate", "load_variants", "sensitivity", "sweep",
+    "compare_scores", "compare_segments", "evaluate", "load_protocol", "load_variants",
+    "run_protocol", "sensitivity", "sweep",
 ]  # fmt: skip
