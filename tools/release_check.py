@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -28,6 +29,8 @@ from release_files import LICENCE_FILES, SDIST_FILES, list_package_files, read_p
 from repository import ROOT
 
 EXTRAS = "embedded,lexical"
+DIST = ROOT / "build" / "dist"
+"""Where the archives are left: not under version control."""
 PROGRAM = """
 hypotheses, references = ["The cat slept.", "It rains."], ["A cat was asleep.", "Rain falls."]
 texts_a, texts_b = ["The cat slept.", "It rains."], ["A dog ran.", "It rains."]
@@ -50,6 +53,9 @@ def main() -> int:
         problems = [*check_wheel(wheel), *check_sdist(sdist)]
         python = install_wheel(folder, wheel, fresh=options.libraries == "fresh")
         problems += run_readme(folder, python)
+        DIST.mkdir(parents=True, exist_ok=True)
+        for archive in (wheel, sdist):
+            shutil.copy(archive, DIST)
     problems += open_points if options.final else []
     for point in [] if options.final else open_points:
         print(f"left for a maintainer: {point}")
