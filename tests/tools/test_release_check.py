@@ -75,3 +75,19 @@ def test_placeholders_are_left_for_a_maintainer(monkeypatch):
     assert not any("Docs" in point for point in points)
     assert "CHANGELOG.md has no section 9.9.9" in points
     assert any("CITATION.cff has another version" in point for point in points)
+
+
+def test_open_points_fail_a_final_check_only(tmp_path, monkeypatch, capsys):
+    archives = (make_wheel(tmp_path / "a.whl"), make_sdist(tmp_path / "a.tar"))
+    monkeypatch.setattr(release_check, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(release_check, "build_release", lambda folder: archives)
+    monkeypatch.setattr(release_check, "install_wheel", lambda folder, wheel, fresh: "python")
+    monkeypatch.setattr(release_check, "run_readme", lambda folder, python: [])
+    monkeypatch.setattr(release_check, "find_open_points", lambda: ["an address"])
+    monkeypatch.setattr("sys.argv", ["release_check.py"])
+    assert release_check.main() == 0
+    assert "left for a maintainer: an address" in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == ["a.tar", "a.whl"]
+    monkeypatch.setattr("sys.argv", ["release_check.py", "--final"])
+    assert release_check.main() == 1
+    assert "wrong: an address" in capsys.readouterr().out
