@@ -5,7 +5,7 @@ ARG PYTHON_IMAGE=python:3.11-slim
 FROM ${PYTHON_IMAGE} AS built
 WORKDIR /src
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
-COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY constraints.txt pyproject.toml README.md LICENSE NOTICE ./
 COPY src src
 # torch for the CPU, some gigabytes smaller: where the usual index has another, --build-arg TORCH_INDEX=URL names one of CPU builds;
 # --build-arg CUDA=yes takes whatever comes

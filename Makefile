@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend probe docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend probe docs pages help-screens release-check setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -98,6 +98,10 @@ versions: .venv/.test  # docs/versions/seen.md: the fast tests under other versi
 
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py
+
+# sdist and wheel into build/dist; the wheel installed alone, README's commands run. LIBRARIES=fresh downloads all dependencies; FINAL=1: RELEASING.md
+release-check: .venv/.test
+	$(BIN)/python tools/release_check.py --libraries $(or $(LIBRARIES),shared) $(if $(FINAL),--final)
 
 setup: .venv/.test
 

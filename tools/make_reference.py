@@ -334,7 +334,8 @@ def make_json_page() -> str:
         "stands for the "
         "items of a "
         "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` "
-        "the same as a table.\n",
+        "the same as a table. A schema of `monge score -f json`: "
+        "[score.schema.json](score.schema.json); what may change: [policy](../policy.md).\n",
     ]
     for verb, (options, arguments) in JSON_RUNS.items():
         output = json.loads(capture_output(arguments))

@@ -160,3 +160,29 @@ def test_the_table_of_verbs_says_what_the_verbs_say():
     for name, does in VERBS.items():
         command = context.get_command(None, name)
         assert does == " ".join(command.help.split("\n\n")[0].split()), name
+
+
+def test_show_prints_the_card_of_a_model(monge):
+    card = monge("show", "mt")
+    assert card.code == 0 and "mt for e5-small" in card.out
+    assert "terms of the data" in card.out and "research purposes" in card.out
+    (adapter,) = json.loads(monge("show", "auto+fast", "-f", "json").out)["adapters"]
+    assert adapter["licence"] == "Apache-2.0" and adapter["teacher"] == "twmd of e5"
+    packaged = json.loads(monge("show", "auto", "-f", "json").out)
+    assert packaged["licence"] == "Apache-2.0" and packaged["languages"] == ["en"]
+    assert monge("show", "s+wms").code == 0, "a metric whose name has a plus is no adapter"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("mtt",), "did you mean the model mt"),
+        (("movrscore",), "did you mean moverscore"),
+        (("mt", "--lang", "de"), "mt is a model: --set and --lang belong to metrics"),
+        (("auto+fst",), "'fst' is no adapter: neither a directory"),
+        (("e5-small+broad",), "no adapter broad for e5-small: there is one for all-MiniLM-L6-v2"),
+    ],
+)
+def test_show_refuses_what_is_neither_metric_nor_model(monge, arguments, message):
+    shown = monge("show", *arguments)
+    assert shown.code in (2, 3) and message in shown.err and "Traceback" not in shown.err

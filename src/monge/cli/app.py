@@ -50,7 +50,8 @@ VERBS = {
     "example": "Write the bundled example into a directory: two systems, references, sources, "
     "judgements to try with.",
     "metrics": "List every metric and profile.",
-    "show": "Show every setting of a metric, and the range of its scores.",
+    "show": "Show every setting of a metric and the range of its scores, or the card of a model: "
+    "what it learned from, and licences.",
     "selfcheck": "Check that this installation gives the scores it should: every metric on the "
     "bundled example.",
     "signature": "Show what a signature says, or in what two of them differ.",

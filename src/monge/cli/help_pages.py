@@ -155,11 +155,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("As a table for a document:", "monge metrics -f markdown"),
     ),
     "show": (
-        ("Every setting of a metric:", "monge show moverscore"),
         (
-            "Of a profile, with a setting changed:",
+            "Every setting of a profile, with one changed:",
             "monge show twmd@paper --set transport.temperature=0.05",
         ),
+        ("What an adapter learned from, and the licences:", "monge show mt"),
     ),
     "serve": (
         ("On this machine alone, with a page in the browser:", "monge serve"),

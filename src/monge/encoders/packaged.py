@@ -33,7 +33,7 @@ class Packaged:
     `module` is what the package installs, `file` the weights inside it and `sha256` what their
     bytes must have; `whole` says that tokenizer and configuration are in that file too, else they
     stand beside it. `extra` installs it; `languages` are the codes (ISO 639-1) of those it was
-    trained on; `short` are other names.
+    trained on; `short` are other names; `licence` is that of the weights.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Packaged:
     sha256: str
     extra: str
     languages: frozenset[str]
+    licence: str
     whole: bool = False
 
     @property
@@ -72,6 +73,7 @@ EMBEDDED = Packaged(
     sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     extra="embedded",
     languages=frozenset({"en"}),
+    licence="Apache-2.0",
 )
 MULTILINGUAL = Packaged(
     name="multilingual-e5-small",
@@ -83,6 +85,7 @@ MULTILINGUAL = Packaged(
     sha256="1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
     extra="multilingual",
     languages=frozenset(_E5_LANGUAGES.split()),
+    licence="MIT",
     whole=True,
 )
 PACKAGED = (EMBEDDED, MULTILINGUAL)
