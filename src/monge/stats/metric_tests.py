@@ -22,7 +22,7 @@ import numpy.typing as npt
 from monge.errors import InvalidSetting
 from monge.stats.correlation import centre_and_scale
 from monge.stats.multiple import fill_symmetric
-from monge.stats.pairs import calibrate_ties_by_group
+from monge.stats.pairs import all_pairs, calibrate_ties_by_group
 from monge.stats.systems import better_than
 from monge.types import Array
 
@@ -326,7 +326,7 @@ def _pairs_within(members: Sequence[Labels]) -> tuple[Labels, Labels, Array]:
     """Return the pairs within each group, and their share in the mean over groups."""
     first, second, weights = [], [], []
     for places in members:
-        rows, columns = np.triu_indices(len(places), 1)
+        rows, columns = all_pairs(len(places))
         first.append(places[rows])
         second.append(places[columns])
         weights.append(np.full(len(rows), 1 / (len(rows) * len(members))))

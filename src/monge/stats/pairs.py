@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 from typing import NamedTuple
 
@@ -21,6 +22,8 @@ from monge.stats.checks import UndefinedError, as_vectors
 from monge.types import Array
 
 Labels = npt.NDArray[np.intp]
+MOST_CACHED = 64
+"""Items of which the pairs are kept in memory."""
 MOST_PAIRS = 50_000_000
 """Pairs that are written out one by one (10,000 items); above it a call is refused."""
 
@@ -108,8 +111,17 @@ def all_pairs(n: int) -> tuple[Labels, Labels]:
             f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give "
             "fewer"
         )
+    return _few_pairs(n) if n <= MOST_CACHED else _list_pairs(n)
+
+
+def _list_pairs(n: int) -> tuple[Labels, Labels]:
     first, second = np.triu_indices(n, 1)
+    first.flags.writeable = second.flags.writeable = False
     return first, second
+
+
+_few_pairs = lru_cache(maxsize=64)(_list_pairs)
+"""The pairs of a few items: sources with as many outputs each ask for the same again and again."""
 
 
 def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels) -> Array:

@@ -223,7 +223,7 @@ def simulate(qualities, seed, *, systems=10, items=80):
     """Return the clusters of metrics on six tasks; outputs of a source share errors of a metric."""
     generator = np.random.default_rng(seed)
     answers = []
-    tests = ProtocolTests(resamples=400)
+    tests = ProtocolTests(resamples=200)
     for number in range(0, 6, 2):
         truth = np.linspace(-0.5, 0.5, systems)[:, None] + generator.normal(size=(systems, items))
         segments = tuple(
