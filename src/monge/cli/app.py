@@ -53,13 +53,15 @@ VERBS = {
     "show": "Show every setting of a metric, and the range of its scores.",
     "selfcheck": "Check that this installation gives the scores it should: every metric on the "
     "bundled example.",
+    "check-metric": "Check a metric of your own: the same scores again, in any order and batch, "
+    "for empty texts too, and in the right direction.",
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does, in one line. The module of a verb is imported when the verb is called."""
-_HOMES = {"metrics": "catalogue", "show": "catalogue"}
+_HOMES = {"metrics": "catalogue", "show": "catalogue", "check-metric": "check_metric"}
 """Verbs whose module of `monge.cli` has another name."""
 
 
@@ -86,7 +88,7 @@ class Verbs(TyperGroup):
             from monge.cli.help_pages import Verb
 
             alone = typer.Typer(**options.PLAIN)
-            alone.command(cmd_name, cls=Verb)(getattr(module, cmd_name))
+            alone.command(cmd_name, cls=Verb)(getattr(module, cmd_name.replace("-", "_")))
             command = typer.main.get_command(alone)
         command.help = VERBS[cmd_name]
         return command
