@@ -23,6 +23,7 @@ from monge.api.options import Options
 from monge.api.plugins import register, unregister
 from monge.api.replay import replay
 from monge.api.statistics import load_stats, save_stats
+from monge.api.usable import score_usable, warn_left_out
 from monge.datasets.lists import segments_of
 from monge.metrics.plugins import MetricPlugin
 from monge.scoring.run import Watch
@@ -33,7 +34,8 @@ __all__ = [
     "NotebookResult", "Options", "Results", "Watch",
     "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load",
     "load_stats", "register", "replay",
-    "save_stats", "score", "score_segments", "segments_of", "show", "suited",
-    "transported_segments", "unregister", "with_corpus",
+    "save_stats", "score", "score_segments", "score_usable", "segments_of", "show", "suited",
+    "transported_segments", "unregister", "warn_left_out",
+    "with_corpus",
     "with_intervals",
 ]  # fmt: skip

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Unpack, overload
 
-from monge.api.metric import DEFAULT_METRIC, BrokenMetrics, Metric, load, score_segments, warn_flags
+from monge.api.metric import DEFAULT_METRIC, Metric, load, warn_flags
 from monge.api.notebook import NotebookExplanation, NotebookResult, Results
 from monge.api.options import Options, check_stats
+from monge.api.usable import score_usable
 from monge.datasets.lists import segments_of
-from monge.errors import LeftOut, UsageError
+from monge.errors import UsageError
 from monge.scoring.scorer import Corpora
 from monge.types import CorpusStats, Result, Segment
 
@@ -75,7 +75,7 @@ def score(
     names = [metric] if isinstance(metric, str) else _metric_names(metric)
     loaded = [load(name, **options) for name in names]
     corpora = Corpora(stats, idf=idf_corpus)
-    results = _score_usable(loaded, segments, corpora, options.get("cache"))
+    results = _score_and_warn(loaded, segments, corpora, options.get("cache"))
     notebook_results = [NotebookResult(**vars(result)) for result in results]
     return (
         notebook_results[0]
@@ -84,17 +84,13 @@ def score(
     )
 
 
-def _score_usable(
+def _score_and_warn(
     metrics: Sequence[Metric], segments: list[Segment], corpora: Corpora, cache: str | Path | None
 ) -> list[Result]:
     """Return the results of the metrics that can score; warn of plugins that cannot, and of
     flagged texts.
     """
-    try:
-        results = score_segments(metrics, segments, corpora=corpora, cache=cache)
-    except BrokenMetrics as error:
-        warnings.warn(f"{error}; it is left out", LeftOut, stacklevel=3)
-        results = error.results
+    results, _ = score_usable(metrics, segments, corpora=corpora, cache=cache)
     warn_flags(results)
     return results
 

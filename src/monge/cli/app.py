@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import warnings
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import MongeError, Notice, NotKept, UsageError
+from monge.errors import LeftOut, ModelError, MongeError, Notice, NotKept, UsageError
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
@@ -168,10 +169,11 @@ def run(arguments: list[str] | None = None) -> int:
         with warnings.catch_warnings(), command.make_context("monge", command_line) as context:
             warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)
-            warnings.showwarning = _show_warning
+            left_out: list[str] = []
+            warnings.showwarning = partial(_show_warning, left_out)
             code = command.invoke(context)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return (code if isinstance(code, int) else 0) or (ModelError.exit_code if left_out else 0)
     except MongeError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -213,9 +215,20 @@ def _hint_at_table(error: Any, command_path: str) -> str:
 
 
 def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+    left_out: list[str],
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: Any,
+    **__: Any,
 ) -> None:
-    """Show a notice as one line; show other warnings, which are for developers, as Python does."""
+    """Show a notice as one line; show other warnings, which are for developers, as Python does.
+
+    `left_out` collects the notices of metrics that could not score: the command then fails.
+    """
+    if issubclass(category, LeftOut):
+        left_out.append(str(message))
     if issubclass(category, Notice):
         _fail(str(message), 0)
     else:

@@ -283,27 +283,12 @@ def score(
     corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
         run = _PreparedRun(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
-        results, scored_rows, broken = _score_and_write(run, output_options, keep)
+        results, scored_rows, usable = _score_and_write(run, output_options, keep)
     if not keep.quiet:
-        _tell_notes(results, _usable(metrics, broken), verbose=keep.verbose)
+        _tell_notes(results, usable, verbose=keep.verbose)
         if texts.source is not None and setup.model_name == "auto" and sys.stderr.isatty():
             _suggest_tuned_model(metrics)
-    failed_gate = gate.judge(results, thresholds, scored_rows) if thresholds else 0
-    return failed_gate if broken is None else _report_broken(broken)
-
-
-def _usable(
-    metrics: Sequence[api.Metric], broken: api.BrokenMetrics | None
-) -> Sequence[api.Metric]:
-    """Return the metrics that could score."""
-    return metrics if broken is None else [metrics[k] for k in broken.scored]
-
-
-def _report_broken(broken: api.BrokenMetrics) -> int:
-    """Tell which plugins could not score, one line each; return the exit code."""
-    for error in broken.errors:
-        tell(str(error))
-    return broken.exit_code
+    return gate.judge(results, thresholds, scored_rows) if thresholds else 0
 
 
 @dataclass(frozen=True)
@@ -321,11 +306,10 @@ class _PreparedRun:
 
 def _score_and_write(
     run: _PreparedRun, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
-) -> tuple[list[Result], Iterable[Segment], api.BrokenMetrics | None]:
+) -> tuple[list[Result], Iterable[Segment], list[api.Metric]]:
     """Score the rows with a progress bar, write the results; return them, the scored rows, and the
-    error of plugins that could not score.
+    metrics that could score.
     """
-    broken: api.BrokenMetrics | None = None
     with (
         stage("fitted, encoded and scored", verbose=keep.verbose),
         progress(quiet=keep.quiet) as (grow, advance),
@@ -335,30 +319,23 @@ def _score_and_write(
         stream = None
         if output_options.streamed:
             stream = _stream(run.labels, texts=output_options.with_texts)
-        try:
-            results = _score_rows(run, api.Watch(advance, stream))
-        except api.BrokenMetrics as error:
-            results, broken = error.results, error
+        results, scored = api.score_usable(
+            run.metrics,
+            run.rows,
+            corpora=run.corpora,
+            expect=run.expected,
+            cache=run.store,
+            watch=api.Watch(advance, stream),
+            on_error="count" if run.tolerant else "fail",
+            names=run.labels,
+        )
+    usable = [run.metrics[k] for k in scored]
     rows = _without_failed(run.rows, results) if run.tolerant else run.rows
     if output_options.interval:
         results = api.with_intervals(results, seed=output_options.seed)
     with stage("written", verbose=keep.verbose):
-        _emit(results, rows, _usable(run.metrics, broken), output_options)
-    return results, rows, broken
-
-
-def _score_rows(run: _PreparedRun, watch: api.Watch) -> list[Result]:
-    """Return the results of all metrics."""
-    return api.score_segments(
-        run.metrics,
-        run.rows,
-        corpora=run.corpora,
-        expect=run.expected,
-        cache=run.store,
-        watch=watch,
-        on_error="count" if run.tolerant else "fail",
-        names=run.labels,
-    )
+        _emit(results, rows, usable, output_options)
+    return results, rows, usable
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:

@@ -42,10 +42,12 @@ def listed(*, plugins: bool = False) -> Listing:
 def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = None) -> Listing:
     """Return the listing of every setting of a metric, with the range of its scores."""
     name, spec = resolve(metric, changes, lang)
+    facts: dict[str, Any]
     if isinstance(spec, PluginSpec):
         facts = {"metric": name, **spec.written(), **_plugin_facts(name)}
-        present = {key: value for key, value in facts.items() if value not in ("", None)}
-        return Listing(facts, [facts_sheet("", present)])
+        texts = {key: str(value) for key, value in facts.items() if value not in ("", None)}
+        texts["higher_is_better"] = "yes" if facts["higher_is_better"] else "no"
+        return Listing(facts, [facts_sheet("", texts)])
     limits, preset = bounds_of(spec), LEXICAL.get(name) or BLENDS.get(name) or find_preset(name)
     facts = {"metric": name, "title": preset.title, "cites": preset.cites, **spec.written()}
     data = {**facts, **_range(limits)}
