@@ -32,6 +32,13 @@ class MetricCheck:
     required: bool
     detail: str = ""
 
+    @property
+    def verdict(self) -> str:
+        """Whether it holds, in a word or two."""
+        if self.holds is None:
+            return "-"
+        return "yes" if self.holds else "NO" if self.required else "no (not required)"
+
 
 @dataclass(frozen=True)
 class MetricReport:
@@ -55,7 +62,7 @@ class MetricReport:
     def sheets(self) -> list[Sheet]:
         """Return the table of the checks."""
         rows = tuple(
-            tuple(map(Cell, (check.name, _VERDICTS[check.holds], check.sentence, check.detail)))
+            tuple(map(Cell, (check.name, check.verdict, check.sentence, check.detail)))
             for check in self.checks
         )
         failed = [check.name for check in self.checks if check.required and check.holds is False]
@@ -66,18 +73,17 @@ class MetricReport:
         return [Sheet(title, head, rows, signatures=signatures, words=4, texts=2)]
 
 
-_VERDICTS = {True: "yes", False: "NO", None: "-"}
-
-
 def check_metric(metric: Metric) -> MetricReport:
     """Check a metric on the bundled example texts: every check, and which of them hold.
 
     Required: scores come out; the same again, in another order and one by one; also for empty
     texts; a text that equals its reference is at least as good as another. A long text is a check
     that is not required. Order and batch do not apply to a metric that scores all segments of a
-    system together.
+    system together; which text is better is not required of a metric that compares with the source.
     """
     rows = _example_segments()
+    if metric.scorer.against != REFERENCES:
+        rows = [replace(row, references=()) for row in rows]
     try:
         first, signature = _scores(metric, rows)
     except MongeError as error:
@@ -85,6 +91,7 @@ def check_metric(metric: Metric) -> MetricReport:
     checks = [MetricCheck(*_CHECKS[0][:2], holds=True, required=True, detail=_range_of(first))]
     for description in _CHECKS[1:]:
         name, sentence, required, run_check = description
+        required = required and (name != "direction" or metric.scorer.against == REFERENCES)
         try:
             holds, detail = run_check(metric, rows, first)
         except MongeError as error:
@@ -166,7 +173,7 @@ def _check_batch(metric: Metric, rows: Sequence[Segment], first: Array) -> Outco
 
 def _check_empty(metric: Metric, rows: Sequence[Segment], first: Array) -> Outcome:
     row = rows[0]
-    without_side = replace(row, references=("",), source="")
+    without_side = replace(row, references=("",) * len(row.references), source="")
     texts = [replace(row, hypothesis=""), without_side, replace(without_side, hypothesis="")]
     texts = [replace(text, id=f"empty-{k}") for k, text in enumerate(texts)]
     scores = _segment_scores(metric, [*texts, *rows])[:3]

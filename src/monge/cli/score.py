@@ -197,11 +197,6 @@ class ScoreOutputOptions:
                 "--fresh restarts an interrupted run that writes a file: give it with -o FILE"
             )
 
-    @property
-    def streamed(self) -> bool:
-        """Whether segments are written as soon as they are scored."""
-        return self.output_format == "jsonl" and self.output is None
-
     def view(self, rows: Iterable[Segment]) -> View:
         """Return how results are shown; `rows` is iterated again for texts."""
         from monge.render import View
@@ -317,7 +312,7 @@ def _score_and_write(
         if grow is not None:
             grow(len(run.rows))
         stream = None
-        if output_options.streamed:
+        if output_options.output_format == "jsonl" and output_options.output is None:
             stream = _stream(run.labels, texts=output_options.with_texts)
         results, scored = api.score_usable(
             run.metrics,
@@ -329,12 +324,15 @@ def _score_and_write(
             on_error="count" if run.tolerant else "fail",
             names=run.labels,
         )
-    usable = [run.metrics[k] for k in scored]
+    usable = list(map(run.metrics.__getitem__, scored))
     rows = _without_failed(run.rows, results) if run.tolerant else run.rows
     if output_options.interval:
         results = api.with_intervals(results, seed=output_options.seed)
     with stage("written", verbose=keep.verbose):
-        _emit(results, rows, usable, output_options)
+        if stream is not None:
+            _stream_results(results, usable, output_options.view(rows))
+        else:
+            _emit(results, rows, output_options)
     return results, rows, usable
 
 
@@ -374,16 +372,13 @@ def _stream(
 def _emit(
     results: Sequence[Result],
     rows: Iterable[Segment],
-    metrics: Sequence[api.Metric],
     output_options: ScoreOutputOptions,
 ) -> None:
     """Write the results in the requested format and to the requested place."""
     from monge.render import render_results, results_text
 
     view = output_options.view(rows)
-    if output_options.streamed:
-        _stream_results(results, metrics, view)
-    elif output_options.output_format == "parquet" and output_options.output is not None:
+    if output_options.output_format == "parquet" and output_options.output is not None:
         write_parquet(results, output_options.output, version=view.version, texts=view.texts)
     elif output_options.output_format == "text" and output_options.output is None:
         sys.stdout.write(results_text(results, **terminal_layout(), view=view))

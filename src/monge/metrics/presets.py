@@ -89,7 +89,7 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
         return name, _resolve_lexical(name, inner, changes, lang)
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
-    if _find_function(name) is not None:
+    if name not in PRESETS and _find_function(name) is not None:
         return name, PluginSpec(name).changed([*changes, *split_changes(inner)])
     preset = find_preset(name)
     spec = preset.spec
@@ -126,7 +126,7 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
     name = split_name(text)[0]
     if name in LEXICAL:
         return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
-    if _find_function(name) is not None:
+    if name not in PRESETS and _find_function(name) is not None:
         return ()
     members = BLENDS[name].spec.members if name in BLENDS else ()
     fitting_changes = []

@@ -219,7 +219,8 @@ class ScoringRun:
                     self._remember_unknown(rows, scores)
                 if watch.scored is not None and not self._members[j].name:
                     watch.scored(self._members[j].owner, rows, scores)
-            self._note_broken()
+            if self._pass.broken:
+                self._note_broken()
             release = self._shard is None
             work = self._encoding.finish(release=release) if self._encoding is not None else {}
             results: list[Result] = []
@@ -250,7 +251,7 @@ class ScoringRun:
         """Note the metrics that could not score; raise where none could, or in a shard."""
         for j, error in self._pass.broken.items():
             self.broken[self._members[j].owner] = error
-        if self.broken and (self._shard is not None or not self.scored_metrics()):
+        if self._shard is not None or not self.scored_metrics():
             raise next(iter(self.broken.values()))
 
     def _system_results(
@@ -261,8 +262,9 @@ class ScoringRun:
         """
         failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
         results = []
-        for k in self.scored_metrics():
-            metric = self.metrics[k]
+        for k, metric in enumerate(self.metrics):
+            if k in self.broken:
+                continue
             own = {
                 member.name: column
                 for member, column in zip(self._members, columns, strict=True)
