@@ -24,7 +24,8 @@ def listed(*, plugins: bool = False) -> Listing:
         name: {"title": preset.title, "cites": preset.cites, **_range(bounds_of(resolve(name)[1]))}
         for name, preset in presets.items()
     }
-    data |= {name: _plugin_facts(name) for name in (plugin_names() if plugins else ())}
+    for name in plugin_names() if plugins else ():
+        data[f"{name} (plugin)" if name in data else name] = _plugin_facts(name)
     rows = tuple(
         tuple(
             map(
@@ -74,7 +75,7 @@ def _plugin_facts(name: str) -> dict[str, Any]:
     """Return the facts of a user's metric, or why it cannot be loaded."""
     try:
         if is_built_in(name):
-            raise UsageError("the name belongs to a metric of monge, which is taken")
+            raise UsageError("a metric of monge has this name")
         limits, plugin = bounds_of(resolve(name)[1]), find_plugin(name)
     except MongeError as error:
         empty = dict.fromkeys(_range(Bounds(0, 1, 1, None, True)))
