@@ -50,6 +50,14 @@ def test_nothing_is_loaded_before_it_is_named(demo, texts):
     assert "demo is loaded" in demo.run("score", *texts, "-m", "word-f1").stderr
 
 
+def test_names_are_completed_without_loading(demo):
+    environment = "import os; os.environ['MONGE_COMPLETE'] = 'zsh'\n"
+    code = environment + "from monge.cli.main import main; main()"
+    outcome = demo.python(code, "score", "-m", "word-")
+    assert "word-f1" in outcome.stdout.split()
+    assert "demo is loaded" not in outcome.stderr
+
+
 def test_the_table_of_metrics_loads_all_and_says_what_is_broken(demo):
     outcome = demo.run("metrics", "-f", "json")
     metrics = json.loads(outcome.stdout)

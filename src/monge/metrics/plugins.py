@@ -165,18 +165,19 @@ _may_load = True
 
 
 def _parameter_names(call: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the parameters without a default."""
+    """Return the names of the positional parameters without a default."""
     try:
         parameters = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return ()
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    text_names = {*SINGULAR, *SINGULAR.values()}
+    by_position = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
     return tuple(
         parameter.name
         for parameter in parameters
-        if parameter.kind not in variable
-        and (parameter.default is inspect.Parameter.empty or parameter.name in text_names)
+        if parameter.kind in by_position and parameter.default is inspect.Parameter.empty
     )
 
 
