@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from monge.scoring.scorer import (
     ScoreWindow,
     StatsBySystem,
 )
-from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
+from monge.scoring.window_pass import FailedSegments, RemainingSegments, RunMember, WindowPass
 from monge.scoring.windows import (
     SEGMENTS,
     CutTexts,
@@ -379,16 +379,6 @@ def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
             "others have; every segment needs it"
         )
     return metric if side == metric.against else metric.with_side(side)
-
-
-class RemainingSegments:
-    """Re-iterable segments without some, which are named by system and id."""
-
-    def __init__(self, segments: Iterable[Segment], excluded: Set[tuple[str, str]]) -> None:
-        self._segments, self._excluded = segments, excluded
-
-    def __iter__(self) -> Iterator[Segment]:
-        return (row for row in self._segments if (row.system, row.id) not in self._excluded)
 
 
 def merge_member_stats(stats: Mapping[str, CorpusStats], ready: CorpusStats | None) -> CorpusStats:

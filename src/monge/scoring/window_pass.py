@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -57,6 +57,16 @@ class FailedSegments:
         if not self.tolerant:
             raise bad
         self.segments.append(bad)
+
+
+class RemainingSegments:
+    """Re-iterable segments without some, which are named by system and id."""
+
+    def __init__(self, segments: Iterable[Segment], excluded: Set[tuple[str, str]]) -> None:
+        self._segments, self._excluded = segments, excluded
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (row for row in self._segments if (row.system, row.id) not in self._excluded)
 
 
 @dataclass
