@@ -11,15 +11,18 @@ if TYPE_CHECKING:
     from monge.api import (
         Corpora,
         Metric,
+        MetricPlugin,
         Results,
         explain,
         fit,
         load,
         load_stats,
+        register,
         save_stats,
         score,
         score_segments,
         show,
+        unregister,
     )
     from monge.cluster import score_dataset
     from monge.errors import MongeError
@@ -36,9 +39,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "monge.api": (
-        "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats",
-        "score", "score_segments",
-        "show",
+        "Corpora", "Metric", "MetricPlugin", "Results", "explain", "fit", "load", "load_stats",
+        "register", "save_stats", "score", "score_segments",
+        "show", "unregister",
     ),
     "monge.cluster": ("score_dataset",),
     "monge.errors": ("MongeError",),
@@ -49,11 +52,12 @@ _HOMES = {
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
-    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result",
-    "Results", "Segment",
+    "Corpora", "CorpusStats", "Explanation", "Metric", "MetricPlugin", "MongeError", "Resampling",
+    "Result", "Results", "Segment",
     "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load",
     "load_stats", "probe",
-    "recommend", "save_stats", "score", "score_dataset", "score_segments", "show",
+    "recommend", "register", "save_stats", "score", "score_dataset", "score_segments", "show",
+    "unregister",
 ]  # fmt: skip
 
 

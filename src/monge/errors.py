@@ -10,7 +10,8 @@ MongeError
 │   ├── UnknownName                 with the nearest valid name
 │   └── InvalidSetting              a value that its field does not take
 ├── ModelError            3 / 424   a model, its weights or its tokenizer
-│   └── StatisticsMismatch          a signature or statistics file that does not fit
+│   ├── StatisticsMismatch          a signature or statistics file that does not fit
+│   └── PluginError                 a user's metric that raises or returns no valid scores
 └── MissingExtra          2 / 501   a feature whose optional dependency is not installed
 
 A command that does all it was asked exits with 0, one whose score fails a gate (`--fail-under`)
@@ -93,6 +94,18 @@ class StatisticsMismatch(ModelError):
     """A signature or a statistics file does not fit this run."""
 
 
+class PluginError(ModelError):
+    """A user's metric cannot be loaded, raises, or returns no valid scores; `plugin` names it."""
+
+    def __init__(self, plugin: str, why: str) -> None:
+        super().__init__(f"plugin {plugin}: {why}")
+        self.plugin, self.why = plugin, why
+
+    def __reduce__(self) -> tuple[type[PluginError], tuple[str, str]]:
+        """Pickle the two texts that the error was made of."""
+        return PluginError, (self.plugin, self.why)
+
+
 class Notice(UserWarning):
     """A warning for the user, not for developers: one sentence, which the command shows as one
     line.
@@ -111,6 +124,10 @@ class Flagged(Notice):
 
 class Unused(Notice):
     """Texts were given that a metric does not use; the sentence says which."""
+
+
+class LeftOut(Notice):
+    """A metric could not score and is left out of the results; the sentence says which and why."""
 
 
 class NotKept(Notice):

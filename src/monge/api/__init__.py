@@ -5,6 +5,7 @@ on.
 from monge.api.calls import explain, fit, score, show
 from monge.api.metric import (
     DEFAULT_METRIC,
+    BrokenMetrics,
     Metric,
     bind,
     changes_of,
@@ -19,18 +20,22 @@ from monge.api.metric import (
 )
 from monge.api.notebook import NotebookExplanation, NotebookResult, Results, frame
 from monge.api.options import Options
+from monge.api.plugins import register, unregister
 from monge.api.replay import replay
 from monge.api.statistics import load_stats, save_stats
+from monge.api.usable import score_usable, warn_left_out
 from monge.datasets.lists import segments_of
+from monge.metrics.plugins import MetricPlugin
 from monge.scoring.run import Watch
 from monge.scoring.scorer import Corpora
 
 __all__ = [
-    "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options",
-    "Results", "Watch",
+    "DEFAULT_METRIC", "BrokenMetrics", "Corpora", "Metric", "MetricPlugin", "NotebookExplanation",
+    "NotebookResult", "Options", "Results", "Watch",
     "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load",
-    "load_stats", "replay",
-    "save_stats", "score", "score_segments", "segments_of", "show", "suited",
-    "transported_segments", "with_corpus",
+    "load_stats", "register", "replay",
+    "save_stats", "score", "score_segments", "score_usable", "segments_of", "show", "suited",
+    "transported_segments", "unregister", "warn_left_out",
+    "with_corpus",
     "with_intervals",
 ]  # fmt: skip

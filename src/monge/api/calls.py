@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Unpack, overload
 
-from monge.api.metric import DEFAULT_METRIC, load, score_segments, warn_flags
+from monge.api.metric import DEFAULT_METRIC, Metric, load, warn_flags
 from monge.api.notebook import NotebookExplanation, NotebookResult, Results
 from monge.api.options import Options, check_stats
+from monge.api.usable import score_usable
 from monge.datasets.lists import segments_of
 from monge.errors import UsageError
 from monge.scoring.scorer import Corpora
-from monge.types import CorpusStats
+from monge.types import CorpusStats, Result, Segment
 
 Texts = Iterable[str]
 References = Iterable[str] | Iterable[Sequence[str]]
@@ -65,21 +67,32 @@ def score(
             takes them.
 
     Returns:
-        A result, or for a list of names the results by label.
+        A result, or for a list of names the results by label; plugins that cannot score are left
+        out of those, with a warning.
     """
     segments = segments_of(hypotheses, references, sources)
     check_stats(stats)
     names = [metric] if isinstance(metric, str) else _metric_names(metric)
     loaded = [load(name, **options) for name in names]
     corpora = Corpora(stats, idf=idf_corpus)
-    results = score_segments(loaded, segments, corpora=corpora, cache=options.get("cache"))
-    warn_flags(results)
+    results = _score_and_warn(loaded, segments, corpora, options.get("cache"))
     notebook_results = [NotebookResult(**vars(result)) for result in results]
     return (
         notebook_results[0]
         if isinstance(metric, str)
         else Results((result.metric, result) for result in notebook_results)
     )
+
+
+def _score_and_warn(
+    metrics: Sequence[Metric], segments: list[Segment], corpora: Corpora, cache: str | Path | None
+) -> list[Result]:
+    """Return the results of the metrics that can score; warn of plugins that cannot, and of
+    flagged texts.
+    """
+    results, _ = score_usable(metrics, segments, corpora=corpora, cache=cache)
+    warn_flags(results)
+    return results
 
 
 def fit(
@@ -110,7 +123,7 @@ def show(
     from monge.metrics.catalogue import described, listed
     from monge.render.table import render_study
 
-    sheets = listed() if metric is None else described(metric, tuple(settings), lang)
+    sheets = listed(plugins=True) if metric is None else described(metric, tuple(settings), lang)
     sys.stdout.write(render_study(sheets, "text", version=""))
 
 

@@ -22,17 +22,19 @@ from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
 from monge.datasets.parallel import Parallel
 from monge.datasets.tables import Table
-from monge.errors import BadSegment, DataError, Flagged, Unsuited, UsageError
+from monge.errors import BadSegment, DataError, Flagged, PluginError, Unsuited, UsageError
 from monge.metrics.axes import LanguageModel
 from monge.metrics.blend import BlendSpec
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, resolve
 from monge.metrics.signature import FILE, named_corpus
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
+from monge.scoring.plugin import PluginMetric
 from monge.scoring.run import ScoringRun, Watch
 from monge.scoring.scorer import Corpora, Scorer, ScoreWindow
 from monge.scoring.text_checks import check_first_segments, warn_unknown
@@ -262,7 +264,7 @@ class Metric:
         return tuning.error
 
     def by_transport(self, verb: str) -> BoundMetric:
-        """Return the transport metric; raise for a blend or a lexical metric: nothing to `verb`."""
+        """Return the transport metric; raise for one of another kind: nothing to `verb`."""
         member = self.scorer.members.get("")
         if member is None:
             member_names = " and ".join(self.scorer.members)
@@ -271,7 +273,9 @@ class Metric:
                 f"instead"
             )
         if member.vector_metric is None:
-            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {verb}")
+            by_plugin = isinstance(self.spec, PluginSpec)
+            compares = "compares texts by a plugin" if by_plugin else "compares words"
+            raise UsageError(f"{self.name} {compares}, not vectors: there is nothing to {verb}")
         return member.vector_metric
 
 
@@ -361,6 +365,9 @@ def bind(
     home: dict[str, Any] = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
         return Metric(LexicalMetric(spec), spec, cache, home)
+    if isinstance(spec, PluginSpec):
+        spec.written()  # raises where the plugin is missing or not a metric
+        return Metric(PluginMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
         members = {
             member: _bind_transport(f"{name}.{member}", member_spec, cache=cache, **home)
@@ -440,7 +447,9 @@ def score_segments(
     of vectors and scores, or a directory for one; `watch` has callbacks of progress; `score` scores
     a window elsewhere. `names` are the labels of the metrics; without them, metrics of the same
     name get different labels. A segment that cannot be scored ends the run, or with
-    `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
+    `on_error="count"` is left out, named in a warning and listed in `run["failed"]`. Where plugins
+    among several metrics are broken, BrokenMetrics is raised at the end, with the results of the
+    others.
     """
     with nullcontext() if cache is None else opened(cache) as store:
         tolerant = on_error == "count"
@@ -448,13 +457,44 @@ def score_segments(
         check_first_segments(run.metrics, run.summary, run.cut)
         results = run.results(expect=expect, watch=watch)
         if run.unknown_texts:
-            warn_unknown(run.metrics, results, run.unknown_texts)
+            scorers = [run.metrics[k] for k in run.scored_metrics()]
+            warn_unknown(scorers, results, run.unknown_texts)
     if run.failed:
         _warn_failed(run.failed)
     if len(metrics) == 1:
         return results
     names = names or labels((metric.name, metric.asked) for metric in metrics)
-    return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
+    return _label_results(results, names, run)
+
+
+def _label_results(
+    results: Sequence[Result], names: Sequence[str], run: ScoringRun
+) -> list[Result]:
+    """Return the results with their labels; raise BrokenMetrics where some metrics have none."""
+    scored = run.scored_metrics()
+    labelled = [
+        replace(result, metric=names[scored[k % len(scored)]]) for k, result in enumerate(results)
+    ]
+    if run.broken:
+        raise BrokenMetrics(list(run.broken.values()), labelled, scored)
+    return labelled
+
+
+class BrokenMetrics(PluginError):
+    """Some metrics of a run could not score; `results` are those of the others.
+
+    errors: why, one per broken metric; scored: the places of the other metrics in the run.
+    """
+
+    def __init__(
+        self, errors: Sequence[PluginError], results: list[Result], scored: Sequence[int]
+    ) -> None:
+        super().__init__(errors[0].plugin, "; ".join([errors[0].why, *map(str, errors[1:])]))
+        self.errors, self.results, self.scored = errors, results, scored
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what the error was made of."""
+        return BrokenMetrics, (self.errors, self.results, self.scored)
 
 
 def _open_run(

@@ -9,6 +9,8 @@ from monge.api.metric import Metric, bind
 from monge.errors import InvalidSetting, StatisticsMismatch, UsageError
 from monge.metrics.blend import BlendSpec
 from monge.metrics.lexical import LexicalSpec
+from monge.metrics.metric import MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.signature import ParsedSignature, parse
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ def replay(
     signature cannot carry: a stopword file, the path of a language model.
     """
     parsed = parse(line)
+    if isinstance(parsed.spec, PluginSpec):
+        return bind(parsed.metric, parsed.spec.changed(settings)), dict(parsed.stats)
     if isinstance(parsed.spec, LexicalSpec):
         if settings:
             raise UsageError(
@@ -43,8 +47,7 @@ def replay(
                 "-m and --set"
             )
     spec = parsed.spec.changed(settings)
-    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    model_name = model if model != "auto" else first.encoder.model
+    model_name = model if model != "auto" else _model_of(spec)
     spec = spec.changed([f"encoder.model={model_name}"])
     try:
         metric = bind(parsed.metric, spec, device=device, online=online)
@@ -54,6 +57,11 @@ def replay(
         if member.vector_metric is not None:
             _check_identity(member.vector_metric, parsed.members.get(name, parsed))
     return metric, dict(parsed.stats)
+
+
+def _model_of(spec: MetricSpec | BlendSpec) -> str:
+    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
+    return first.encoder.model
 
 
 def _check_identity(metric: BoundMetric, parsed: ParsedSignature) -> None:

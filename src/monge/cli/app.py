@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import warnings
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import MongeError, Notice, NotKept, UsageError
+from monge.errors import LeftOut, ModelError, MongeError, Notice, NotKept, UsageError
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
@@ -54,13 +55,15 @@ VERBS = {
     "what it learned from, and licences.",
     "selfcheck": "Check that this installation gives the scores it should: every metric on the "
     "bundled example.",
+    "check-metric": "Check a metric of your own: the same scores again, in any order and batch, "
+    "for empty texts too, and in the right direction.",
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does, in one line. The module of a verb is imported when the verb is called."""
-_HOMES = {"metrics": "catalogue", "show": "catalogue"}
+_HOMES = {"metrics": "catalogue", "show": "catalogue", "check-metric": "check_metric"}
 """Verbs whose module of `monge.cli` has another name."""
 
 
@@ -87,7 +90,7 @@ class Verbs(TyperGroup):
             from monge.cli.help_pages import Verb
 
             alone = typer.Typer(**options.PLAIN)
-            alone.command(cmd_name, cls=Verb)(getattr(module, cmd_name))
+            alone.command(cmd_name, cls=Verb)(getattr(module, cmd_name.replace("-", "_")))
             command = typer.main.get_command(alone)
         command.help = VERBS[cmd_name]
         return command
@@ -167,10 +170,11 @@ def run(arguments: list[str] | None = None) -> int:
         with warnings.catch_warnings(), command.make_context("monge", command_line) as context:
             warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)
-            warnings.showwarning = _show_warning
+            left_out: list[str] = []
+            warnings.showwarning = partial(_show_warning, left_out)
             code = command.invoke(context)
         sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return (code if isinstance(code, int) else 0) or (ModelError.exit_code if left_out else 0)
     except MongeError as error:
         return _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
@@ -212,9 +216,20 @@ def _hint_at_table(error: Any, command_path: str) -> str:
 
 
 def _show_warning(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+    left_out: list[str],
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    *_: Any,
+    **__: Any,
 ) -> None:
-    """Show a notice as one line; show other warnings, which are for developers, as Python does."""
+    """Show a notice as one line; show other warnings, which are for developers, as Python does.
+
+    `left_out` collects the notices of metrics that could not score: the command then fails.
+    """
+    if issubclass(category, LeftOut):
+        left_out.append(str(message))
     if issubclass(category, Notice):
         _fail(str(message), 0)
     else:

@@ -18,7 +18,7 @@ Format = Annotated[str, options.formats(STUDY_FORMATS)]
 
 def metrics(*, output_format: Format = "text", output: options.Output = None) -> None:
     """List every metric and profile."""
-    write_listing(listed(), output_format, output)
+    write_listing(listed(plugins=True), output_format, output)
 
 
 def show(

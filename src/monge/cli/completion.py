@@ -124,7 +124,8 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
     verb, *before, last = words
     if verb not in VERBS:
         return
-    if (before and before[-1] in _AFTER_METRIC) or (verb == "show" and not last.startswith("-")):
+    takes_metric = verb in ("show", "check-metric") and not last.startswith("-")
+    if (before and before[-1] in _AFTER_METRIC) or takes_metric:
         yield from _metrics()
         return
     command = command_of(verb)
@@ -147,6 +148,7 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
 def _metrics() -> Iterator[str]:
     from monge.metrics.blend import BLENDS
     from monge.metrics.lexical import LEXICAL
+    from monge.metrics.plugins import plugin_names
     from monge.metrics.presets import PRESETS
 
-    yield from (*PRESETS, *BLENDS, *LEXICAL)
+    yield from (*PRESETS, *BLENDS, *LEXICAL, *plugin_names())

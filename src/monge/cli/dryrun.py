@@ -29,6 +29,7 @@ from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
 from monge.metrics.blend import BlendSpec
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec
 from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
 
@@ -220,7 +221,7 @@ def _describe_cache(folder: str | None) -> str:
 
 def _seconds(work: InputSize, specs: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
     """Estimate the seconds of loading, of encoding on this machine, and of scoring all pairs."""
-    lexical = sum(isinstance(spec, LexicalSpec) for _, spec in specs)
+    lexical = sum(isinstance(spec, LexicalSpec | PluginSpec) for _, spec in specs)
     transports = sum(1 for _, spec in specs for _ in _transports(spec))
     folders = [folder for folder in map(_place, models) if folder is not None]
     operations = sum(

@@ -173,6 +173,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Does this installation give the numbers it should?", "monge selfcheck"),
         ("In a script:", "monge selfcheck && monge score -t out.txt -r ref.txt"),
     ),
+    "check-metric": (
+        ("Does a metric of your own do what a metric should?", "monge check-metric my-metric"),
+        ("The same as JSON, for a test of your package:", "monge check-metric my-metric -f json"),
+    ),
     "signature parse": (
         (
             "What does a signature say?",

@@ -239,7 +239,7 @@ def _score_input(
     with progress(quiet=keep.quiet) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        results = api.score_segments(
+        results, scored = api.score_usable(
             metrics, rows, cache=keep.folder, watch=api.Watch(advance), names=labels
         )
-    return results, list(rows), dict(zip(labels, metrics, strict=True))
+    return results, list(rows), {labels[k]: metrics[k] for k in scored}

@@ -197,11 +197,6 @@ class ScoreOutputOptions:
                 "--fresh restarts an interrupted run that writes a file: give it with -o FILE"
             )
 
-    @property
-    def streamed(self) -> bool:
-        """Whether segments are written as soon as they are scored."""
-        return self.output_format == "jsonl" and self.output is None
-
     def view(self, rows: Iterable[Segment]) -> View:
         """Return how results are shown; `rows` is iterated again for texts."""
         from monge.render import View
@@ -283,9 +278,9 @@ def score(
     corpora, names = statistics.corpora(), [metric.label for metric in chosen]
     with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
         run = _PreparedRun(rows, metrics, names, corpora, expected, store, tolerant=scale.tolerant)
-        results, scored_rows = _score_and_write(run, output_options, keep)
+        results, scored_rows, usable = _score_and_write(run, output_options, keep)
     if not keep.quiet:
-        _tell_notes(results, metrics, verbose=keep.verbose)
+        _tell_notes(results, usable, verbose=keep.verbose)
         if texts.source is not None and setup.model_name == "auto" and sys.stderr.isatty():
             _suggest_tuned_model(metrics)
     return gate.judge(results, thresholds, scored_rows) if thresholds else 0
@@ -306,8 +301,10 @@ class _PreparedRun:
 
 def _score_and_write(
     run: _PreparedRun, output_options: ScoreOutputOptions, keep: option_groups.CacheOptions
-) -> tuple[list[Result], Iterable[Segment]]:
-    """Score the rows with a progress bar, write the results; return them and the scored rows."""
+) -> tuple[list[Result], Iterable[Segment], list[api.Metric]]:
+    """Score the rows with a progress bar, write the results; return them, the scored rows, and the
+    metrics that could score.
+    """
     with (
         stage("fitted, encoded and scored", verbose=keep.verbose),
         progress(quiet=keep.quiet) as (grow, advance),
@@ -315,9 +312,9 @@ def _score_and_write(
         if grow is not None:
             grow(len(run.rows))
         stream = None
-        if output_options.streamed:
+        if output_options.output_format == "jsonl" and output_options.output is None:
             stream = _stream(run.labels, texts=output_options.with_texts)
-        results = api.score_segments(
+        results, scored = api.score_usable(
             run.metrics,
             run.rows,
             corpora=run.corpora,
@@ -327,12 +324,16 @@ def _score_and_write(
             on_error="count" if run.tolerant else "fail",
             names=run.labels,
         )
+    usable = list(map(run.metrics.__getitem__, scored))
     rows = _without_failed(run.rows, results) if run.tolerant else run.rows
     if output_options.interval:
         results = api.with_intervals(results, seed=output_options.seed)
     with stage("written", verbose=keep.verbose):
-        _emit(results, rows, run.metrics, output_options)
-    return results, rows
+        if stream is not None:
+            _stream_results(results, usable, output_options.view(rows))
+        else:
+            _emit(results, rows, output_options)
+    return results, rows, usable
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
@@ -371,16 +372,13 @@ def _stream(
 def _emit(
     results: Sequence[Result],
     rows: Iterable[Segment],
-    metrics: Sequence[api.Metric],
     output_options: ScoreOutputOptions,
 ) -> None:
     """Write the results in the requested format and to the requested place."""
     from monge.render import render_results, results_text
 
     view = output_options.view(rows)
-    if output_options.streamed:
-        _stream_results(results, metrics, view)
-    elif output_options.output_format == "parquet" and output_options.output is not None:
+    if output_options.output_format == "parquet" and output_options.output is not None:
         write_parquet(results, output_options.output, version=view.version, texts=view.texts)
     elif output_options.output_format == "text" and output_options.output is None:
         sys.stdout.write(results_text(results, **terminal_layout(), view=view))

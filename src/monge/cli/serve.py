@@ -12,6 +12,7 @@ from monge import api
 from monge.cli import option_groups, options
 from monge.cli.options import option
 from monge.errors import MissingExtra, Unreadable, UsageError
+from monge.metrics.plugins import stop_loading
 from monge.metrics.presets import resolve
 
 LEAST_TOKEN = 16
@@ -142,6 +143,7 @@ def serve(
     names = tuple(metric or (api.DEFAULT_METRIC, "bertscore", "moverscore"))
     for name in names:
         resolve(name)
+    stop_loading()  # requests may not name plugins that the operator did not
     config = Config(
         metrics=names,
         models=tuple(models.model or ("auto",)),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monge.api import Metric, Watch, score_segments
+from monge.api import Metric, Watch, score_usable
 from monge.datasets.lines import StrPath, TextFile
 from monge.datasets.mtme import EvalSet, find_test_set, list_pairs, read_eval_set, read_scores
 from monge.datasets.output import write_text
@@ -234,7 +234,7 @@ def _score_side(
     ]
     if grow is not None:
         grow(len(rows))
-    results = score_segments(metrics, rows, watch=watch)
+    results, _ = score_usable(metrics, rows, watch=watch)
     by_metric = {
         result.metric: [
             same_metric for same_metric in results if same_metric.metric == result.metric

@@ -8,9 +8,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 
-from monge.errors import InvalidSetting, UnknownName
+from monge.errors import InvalidSetting, PluginError, UnknownName
+from monge.metrics.plugins import (
+    describe_entry,
+    describe_exception,
+    find_entries,
+    load_entry_object,
+)
 
 Level = Literal["segment", "system", "document", "domain"]
 Mean = Literal["unweighted", "weighted"]
@@ -151,16 +158,19 @@ class Dataset:
         return {**defaults, **switches}
 
 
+GROUP = "monge.datasets"
+"""The group of entry points in which packages name their data sets: paths of TOML files."""
+
+
 @cache
 def dataset_names() -> tuple[str, ...]:
-    """Return the names of the known data sets."""
-    return tuple(
-        sorted(
-            file.name.removesuffix(".toml")
-            for file in _folder().iterdir()
-            if file.name.endswith(".toml")
-        )
-    )
+    """Return the names of the known data sets, and of those that packages offer."""
+    return tuple(sorted({*_published_names(), *find_entries(GROUP)}))
+
+
+def _published_names() -> list[str]:
+    names = (file.name for file in _folder().iterdir())
+    return [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
 
 
 @cache
@@ -168,11 +178,37 @@ def describe(name: str) -> Dataset:
     """Return the description of a data set; raises with the nearest name where there is none."""
     if name not in dataset_names():
         raise UnknownName("dataset", name, dataset_names())
-    table = tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
+    if name in _published_names():
+        return read_description(name, (_folder() / f"{name}.toml").read_text(encoding="utf-8"))
+    return _describe_offered(name)
+
+
+def read_description(name: str, text: str) -> Dataset:
+    """Return the data set that a TOML text describes."""
+    table = tomllib.loads(text)
     table["levels"] = tuple(table.get("levels", ("segment",)))
     table |= {name: tuple(table.get(name, ())) for name in ("people", "weights", "categories")}
     table["files"] = {role: tuple(names) for role, names in table.get("files", {}).items()}
     return Dataset(name=name, **table)
+
+
+def _describe_offered(name: str) -> Dataset:
+    """Return the data set of an entry point, which names a TOML file or a directory with it."""
+    entry = find_entries(GROUP)[name][0]
+    content = load_entry_object(entry)
+    if not isinstance(content, str | Path):
+        kind = type(content).__name__
+        why = f"{describe_entry(entry)} is a {kind}, expected the path of a TOML file"
+        raise PluginError(name, why)
+    path = Path(content) / f"{name}.toml" if Path(content).is_dir() else Path(content)
+    try:
+        dataset = read_description(name, path.read_text("utf-8"))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        why = f"{path} does not describe a data set: {describe_exception(error)}"
+        raise PluginError(name, why) from None
+    if dataset.reader not in (*READER_NEEDS, "wmt"):
+        raise UnknownName(f"plugin {name}: reader", dataset.reader, (*READER_NEEDS, "wmt"))
+    return dataset
 
 
 def _folder() -> Any:

@@ -95,11 +95,11 @@ def compare_segments(
         return Comparison(tuple(outside), resampling)
     aligned_rows = [row for system_rows in by_system.values() for row in system_rows]
     metrics = [variant.metric for variant in variants]
-    results = api.score_segments(
+    results, scored = api.score_usable(
         metrics, aligned_rows, cache=run.cache, watch=api.Watch(run.progress)
     )
     comparison = compare_results(
-        [(variant.name, variant.label) for variant in variants], results, resampling=resampling
+        [(variants[k].name, variants[k].label) for k in scored], results, resampling=resampling
     )
     return replace(comparison, standings=(*comparison.standings, *outside))
 

@@ -20,6 +20,7 @@ from monge.evaluation.agreement import (
     require_defined,
     standing,
 )
+from monge.evaluation.broken_plugins import score_usable_variants
 from monge.evaluation.direction import is_contradicted, without_marks
 from monge.evaluation.evaluation_result import (
     Agreement,
@@ -78,12 +79,29 @@ def evaluate(
     outside = [[judged_scores(of_file, dataset) for of_file in scores] for dataset in datasets]
     variants = _load_all(metrics, setup, datasets[0].references, uniform_units)
     check_distinct_names(scores, [variant.label for variant in variants])
+    doubled = len(variants) > len(metrics)
+    pools = _score_pools(variants, datasets, outside, run, doubled=doubled)
+    return assess(pools, statistics, resampling=resampling, doubled=doubled)
+
+
+def _score_pools(
+    variants: Sequence[Variant],
+    datasets: Sequence[Judged],
+    outside: Sequence[Sequence[VariantScores]],
+    run: Run,
+    *,
+    doubled: bool,
+) -> list[tuple[Judged, list[VariantScores]]]:
+    """Return the data sets with the scores of all variants that can score, and those of files."""
     with ScoreBook(run) as book:
-        pools = [
-            (dataset, _append_outside(book.scores(variants, dataset), file_scores, len(metrics)))
-            for dataset, file_scores in zip(datasets, outside, strict=True)
-        ]
-    return assess(pools, statistics, resampling=resampling, doubled=len(variants) > len(metrics))
+        usable, scores_of_sets = score_usable_variants(
+            variants, lambda usable: [book.scores(usable, dataset) for dataset in datasets]
+        )
+    size = len(usable) // (2 if doubled else 1)
+    return [
+        (dataset, _append_outside(set_scores, file_scores, size))
+        for dataset, set_scores, file_scores in zip(datasets, scores_of_sets, outside, strict=True)
+    ]
 
 
 def _load_all(

@@ -16,6 +16,7 @@ from monge.datasets.mtme import find_test_set, list_pairs
 from monge.datasets.segment_scores import GivenScores
 from monge.datasets.stored_scores import find_stored
 from monge.errors import DataError, Misaligned, UnknownName, Unreadable
+from monge.evaluation.broken_plugins import score_usable_variants
 from monge.evaluation.external_scores import NO_SCORES, Outside, judged_scores
 from monge.evaluation.protocol import Protocol, ProtocolTask
 from monge.evaluation.protocol_result import ProtocolResult, average_answers
@@ -227,7 +228,9 @@ def _score(
     key: PoolKey,
 ) -> tuple[list[VariantScores], list[str]]:
     """Return the scores of everything that is judged, and why some of it is left out."""
-    scores = list(book.scores(variants, dataset)) if variants else []
+    scores: list[VariantScores] = []
+    if variants:
+        scores += score_usable_variants(variants, lambda usable: book.scores(usable, dataset))[1]
     scores += [judged_scores(score_file, dataset) for score_file in metrics.files]
     problems: list[str] = []
     if metrics.stored:

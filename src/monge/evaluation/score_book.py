@@ -115,9 +115,14 @@ class ScoreBook:
             texts = _texts_of_pass(variants_in_pass, rows)
             progress = _scale_progress(self._run.progress, len(rows), len(passes) * len(texts))
             metrics, watch = [variant.metric for variant in variants_in_pass], api.Watch(progress)
-            results = api.score_segments(
-                metrics, texts, cache=self._store, corpora=idf_corpora, watch=watch
-            )
+            try:
+                results = api.score_segments(
+                    metrics, texts, cache=self._store, corpora=idf_corpora, watch=watch
+                )
+            except api.BrokenMetrics as error:
+                usable = [variants_in_pass[k] for k in error.scored]
+                self._keep(usable, rows, texts, error.results)
+                raise
             self._keep(variants_in_pass, rows, texts, results)
         return [self._pages[rows, id(variant.metric)] for variant in variants]
 

@@ -18,6 +18,7 @@ from monge.metrics.blend import BLENDS
 from monge.metrics.codec import settable, show_choice, split_changes
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, find_preset, split_name
 from monge.types.settings import NAME
 
@@ -75,6 +76,8 @@ def _shorten_path(change: str) -> str:
 
 def changes_from_row(name: str, spec: Spec) -> list[str]:
     """Return the changes, such as `AXIS=CHOICE`, that lead from a name's preset to a spec."""
+    if isinstance(spec, PluginSpec):
+        return []
     if isinstance(spec, LexicalSpec):
         usual = LexicalSpec(spec.name).written()
         return [

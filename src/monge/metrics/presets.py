@@ -1,4 +1,5 @@
-"""Every metric by name: transport metrics (`PRESETS`), blends of them, and lexical metrics.
+"""Every metric by name: transport metrics (`PRESETS`), blends of them, lexical metrics, and those
+of users (`metrics.plugins`).
 
 A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spec.
 """
@@ -6,10 +7,11 @@ A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spe
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from monge.errors import InvalidSetting, UnknownName
+from monge.errors import InvalidSetting, UnknownName, UsageError
 from monge.metrics.axes import AXES, Baseline
 from monge.metrics.blend import BLENDS, BlendSpec
 from monge.metrics.codec import split_changes
@@ -17,11 +19,12 @@ from monge.metrics.families import FAMILIES
 from monge.metrics.languages import check_language
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.metric import MetricSpec, Preset
+from monge.metrics.plugins import PluginSpec, RegisteredMetric, find_plugin, plugin_names
 from monge.metrics.rows import CORE
 from monge.metrics.rules import Bounds, bounds, check
 
 PRESETS: Mapping[str, Preset] = {**CORE, **FAMILIES}
-Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
+Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec | PluginSpec
 
 
 def find_preset(name: str) -> Preset:
@@ -37,7 +40,40 @@ def find_preset(name: str) -> Preset:
             profiles or ["(none)"],
             f"{bare} has: {', '.join(profiles) or 'no other'}",
         )
-    raise UnknownName("metric", name, [*PRESETS, *BLENDS, *LEXICAL], "(monge metrics lists them)")
+    plugin = find_plugin(name)
+    if plugin is not None:
+        return preset_of_plugin(plugin)
+    names = [*PRESETS, *BLENDS, *LEXICAL, *plugin_names()]
+    raise UnknownName("metric", name, names, "(monge metrics lists them)")
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a name belongs to a metric of monge, so that no plugin can have it."""
+    bare = name.partition("@")[0]
+    return any(bare in table for table in (PRESETS, BLENDS, LEXICAL))
+
+
+def preset_of_plugin(plugin: RegisteredMetric) -> Preset:
+    """Return the preset of a user's metric that is a spec; raise where it is another thing."""
+    spec, title = plugin.plugin.implementation, plugin.plugin.title
+    if isinstance(spec, MetricSpec):
+        check(spec)
+        return Preset(spec, title or "a transport metric", plugin.plugin.cites)
+    if not isinstance(spec, str):
+        raise UsageError(f"plugin {plugin.name} is a function, not a transport metric")
+    base, inner = split_name(spec)
+    if base not in PRESETS:
+        raise UnknownName(f"plugin {plugin.name}: transport metric", base, PRESETS)
+    changed = PRESETS[base].spec.changed(split_changes(inner))
+    check(changed)
+    title = title or f"{spec} under a name of its own"
+    return replace(PRESETS[base], spec=changed, title=title, cites=plugin.plugin.cites)
+
+
+def _find_function(name: str) -> RegisteredMetric | None:
+    """Return the user's metric of a name where it is a function, not a spec."""
+    plugin = None if is_built_in(name) else find_plugin(name)
+    return None if plugin is None or plugin.is_spec else plugin
 
 
 def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
@@ -53,6 +89,8 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
         return name, _resolve_lexical(name, inner, changes, lang)
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
+    if name not in PRESETS and _find_function(name) is not None:
+        return name, PluginSpec(name).changed([*changes, *split_changes(inner)])
     preset = find_preset(name)
     spec = preset.spec
     if lang is not None and preset.languages:
@@ -88,6 +126,8 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
     name = split_name(text)[0]
     if name in LEXICAL:
         return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
+    if name not in PRESETS and _find_function(name) is not None:
+        return ()
     members = BLENDS[name].spec.members if name in BLENDS else ()
     fitting_changes = []
     for change in changes:

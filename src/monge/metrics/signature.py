@@ -28,6 +28,7 @@ from monge.metrics.codec import read_choice, split_changes
 from monge.metrics.labels import changes_from_row, list_blend_changes, list_changes
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.metric import OPTIONAL, MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, find_preset, split_name
 from monge.types import Signature
 
@@ -48,6 +49,8 @@ _BEFORE = {"units": "unknown=match"}
 FILE = "file"
 CPU = "cpu"
 """The default device, which signatures leave out."""
+PLUGIN = "plugin"
+"""The key of a user's metric: NAME@VERSION#digest."""
 _OF_RUN = ("device", "nrefs")
 """Keys that describe the run: a replay on another device or with more references may differ."""
 
@@ -120,6 +123,12 @@ def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
         *Signature.parse(library).fields,
         *_side_field(spec.against),
     )
+    return Signature((*fields, ("monge", _version())))
+
+
+def sign_plugin(spec: PluginSpec, references: str) -> Signature:
+    """Return the signature of a user's metric: its name, version and digest."""
+    fields = (("metric", spec.name), (PLUGIN, spec.registered.identity), ("nrefs", references))
     return Signature((*fields, ("monge", _version())))
 
 
@@ -215,6 +224,8 @@ def parse(line: str) -> ParsedSignature:
     signature = full(line)
     if signature.get("metric") in LEXICAL:
         return _parse_lexical(signature)
+    if signature.get(PLUGIN):
+        return _parse_plugin(signature)
     if signature.get("metric") in BLENDS:
         return _parse_blend(signature)
     expected = ["metric", *_SHARED_KEYS, *_WRITTEN, "stats", "monge"]
@@ -300,6 +311,20 @@ def _parse_lexical(signature: Signature) -> ParsedSignature:
     return ParsedSignature(spec.name, spec, library_fields(signature), signature["monge"])
 
 
+def _parse_plugin(signature: Signature) -> ParsedSignature:
+    """Parse the signature of a user's metric, which need not be installed."""
+    fields = dict(signature.fields)
+    keys = ("metric", PLUGIN, "nrefs", "monge")
+    wrong = next(
+        (key for key in {**dict.fromkeys(keys), **fields} if (key in fields) != (key in keys)), None
+    )
+    if wrong is not None:
+        has = "has an unknown key" if wrong in fields else "lacks"
+        raise StatisticsMismatch(f"the signature {has} {wrong!r}")
+    name = fields["metric"]
+    return ParsedSignature(name, PluginSpec(name), {PLUGIN: fields[PLUGIN]}, fields["monge"])
+
+
 def _parse_blend(signature: Signature) -> ParsedSignature:
     """Parse the signature of a blend, each member like that of a transport metric."""
     members = {
@@ -360,6 +385,9 @@ def _shorten(signature: Signature) -> str:
             raise InvalidSetting(f"options are left out: {fields['options']!r}")
         changes, left_out = changes_from_row(name, spec), ("metric", "options", "monge")
         middle = [f"{key}:{value}" for key, value in fields.items() if key not in left_out]
+    elif PLUGIN in fields:
+        changes = []
+        middle = [f"{key}:{value}" for key, value in fields.items() if key in (PLUGIN, "nrefs")]
     else:
         middle = ["-".join(fields[key] for key in _MODEL_KEYS)]
         middle += [f"{key}:{fields[key]}" for key in _OF_RUN if fields.get(key)]
@@ -430,6 +458,9 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
         options = _write_options(LexicalSpec(name).changed(changes))
         library = Signature.parse("|".join(middle)).fields if middle else ()
         return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
+    if middle and middle[0].startswith(f"{PLUGIN}:"):
+        own = Signature.parse("|".join(middle)).fields
+        return Signature((("metric", name), *own, ("monge", monge)))
     identity, last = _read_middle(middle)
     if name in BLENDS:
         axes = _blend_axes(BLENDS[name].spec.changed(changes))

@@ -14,6 +14,7 @@ from monge import api
 from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, UsageError
 from monge.evaluation.agreement import USUAL, Resampling
+from monge.evaluation.broken_plugins import score_usable_variants
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, signature_of
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.variant_scores import RowScores
@@ -144,9 +145,9 @@ def _score_by_variants(
     # one system: what is fitted on the texts must be the same for all kinds
     pooled = tuple(replace(row, system="") for row in rows)
     with ScoreBook(run) as book:
-        pages = book.of_rows(variants, pooled)
+        usable, pages = score_usable_variants(variants, lambda usable: book.of_rows(usable, pooled))
     return [
-        (variant.name, variant.label, page) for variant, page in zip(variants, pages, strict=True)
+        (variant.name, variant.label, page) for variant, page in zip(usable, pages, strict=True)
     ]
 
 

@@ -42,6 +42,11 @@ class BoundMetric:
     )
     """Signatures by number of references, of a metric that takes nothing from other texts."""
 
+    @property
+    def reads_source(self) -> bool:
+        """False: a transport metric compares with one side only."""
+        return False
+
     @cached_property
     def vector_metric(self) -> Self:
         """The metric itself: it compares vectors."""

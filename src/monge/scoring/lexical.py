@@ -42,6 +42,7 @@ class LexicalMetric:
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
     vector_metric: None = None
+    reads_source: bool = False
 
     @property
     def name(self) -> str:
@@ -130,7 +131,7 @@ class LexicalMetric:
         return Scores(
             {"score": scored.segments, **scored.parts},
             np.where(reference_counts[:, 0] == 1, 0, -1).astype(np.int64),
-            [_flags(row) for row in rows],
+            [flag_empty_texts(row) for row in rows],
             np.concatenate([reference_counts, *counts], axis=1),
             scored.facts if self.block == 0 else {},
         )
@@ -164,7 +165,8 @@ class LexicalMetric:
         raise UsageError(f"{self.name} compares words, not vectors: there is nothing to explain")
 
 
-def _flags(row: Segment) -> tuple[Flag, ...]:
+def flag_empty_texts(row: Segment) -> tuple[Flag, ...]:
+    """Return a flag for each side of a segment that has an empty text."""
     conditions = (
         (FlagSide.HYPOTHESIS, is_blank(row.hypothesis)),
         (FlagSide.REFERENCE, any(map(is_blank, row.references))),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from monge.errors import StatisticsMismatch
-from monge.metrics.signature import parse
+from monge.metrics.signature import PLUGIN, parse
 from monge.types import Signature
 
 Expected = Sequence[Mapping[str, str]]
@@ -42,6 +42,11 @@ def check_expected(
         present = (
             " ".join(f"{kind}={actual[kind]}" for kind in differing if kind in actual) or "none"
         )
+        if PLUGIN in actual:
+            raise StatisticsMismatch(
+                f"{name}: the signature says {required}, this run has {present}: install the "
+                "plugin in the version of the signature, or accept this one with --refit"
+            )
         subject = "library" if "lib" in actual else "statistics"
         raise StatisticsMismatch(
             f"{name}: the signature's {subject} say {required}, this run gives {present}; "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING
 
-from monge.errors import BadSegment, DataError
+from monge.errors import BadSegment, DataError, PluginError
 from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.replay import Expected, check_expected
 from monge.scoring.result_buffer import ROOM, Buffer, add_scores
@@ -19,7 +19,7 @@ from monge.scoring.scorer import (
     ScoreWindow,
     StatsBySystem,
 )
-from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
+from monge.scoring.window_pass import FailedSegments, RemainingSegments, RunMember, WindowPass
 from monge.scoring.windows import (
     SEGMENTS,
     CutTexts,
@@ -96,6 +96,8 @@ class ScoringRun:
         self._window, self._shard = window, shard
         self._failures = FailedSegments(tolerant)
         self.failed: Sequence[BadSegment] = self._failures.segments
+        # metrics that could not score, by place: plugins with a fault
+        self.broken: dict[int, PluginError] = {}
         # some texts that were flagged because a vocabulary lacks much of them
         self.unknown_texts: list[str] = []
         fits = shard is None and corpora.stats is None and any(metric.fits for metric in metrics)
@@ -217,32 +219,56 @@ class ScoringRun:
                     self._remember_unknown(rows, scores)
                 if watch.scored is not None and not self._members[j].name:
                     watch.scored(self._members[j].owner, rows, scores)
+            if self._pass.broken:
+                self._note_broken()
             release = self._shard is None
             work = self._encoding.finish(release=release) if self._encoding is not None else {}
             results: list[Result] = []
             for system in self.summary.systems:
-                if not all(of_member[system].rows for of_member in buffers):
+                if not all(
+                    buffers[j][system].rows
+                    for j, member in enumerate(self._members)
+                    if member.owner not in self.broken
+                ):
                     raise self._describe_unscored(system)
-                columns = [of_member[system].column(system) for of_member in buffers]
+                columns = [
+                    buffer[system].column(system) if j not in self._pass.broken else None
+                    for j, buffer in enumerate(buffers)
+                ]
                 results += self._system_results(system, columns, work)
         if expect is not None:
-            fitted = self._corpora.stats is None
+            fitted, scored = self._corpora.stats is None, self.scored_metrics()
             for k, result in enumerate(results):
-                expected = expect[k % len(self.metrics)]
+                expected = expect[scored[k % len(scored)]]
                 check_expected(result.metric, expected, result.signature, fitted=fitted)
         return results
 
+    def scored_metrics(self) -> list[int]:
+        """Return the places of the metrics that could score; those of broken plugins are absent."""
+        return [k for k in range(len(self.metrics)) if k not in self.broken]
+
+    def _note_broken(self) -> None:
+        """Note the metrics that could not score; raise where none could, or in a shard."""
+        for j, error in self._pass.broken.items():
+            self.broken[self._members[j].owner] = error
+        if self._shard is not None or not self.scored_metrics():
+            raise next(iter(self.broken.values()))
+
     def _system_results(
-        self, system: str, columns: Sequence[ScoreColumn], work: Mapping[str, int]
+        self, system: str, columns: Sequence[ScoreColumn | None], work: Mapping[str, int]
     ) -> list[Result]:
-        """Return the results of a system, one per metric, from the columns of all members."""
+        """Return the results of a system, one per metric that could score, from the columns of all
+        members.
+        """
         failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
         results = []
         for k, metric in enumerate(self.metrics):
+            if k in self.broken:
+                continue
             own = {
-                member.name: columns[j]
-                for j, member in enumerate(self._members)
-                if member.owner == k
+                member.name: column
+                for member, column in zip(self._members, columns, strict=True)
+                if member.owner == k and column is not None
             }
             result = metric.result(own, self._stats_of(k, system))
             run = {**result.run, "failed": failed} if failed else result.run
@@ -353,16 +379,6 @@ def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
             "others have; every segment needs it"
         )
     return metric if side == metric.against else metric.with_side(side)
-
-
-class RemainingSegments:
-    """Re-iterable segments without some, which are named by system and id."""
-
-    def __init__(self, segments: Iterable[Segment], excluded: Set[tuple[str, str]]) -> None:
-        self._segments, self._excluded = segments, excluded
-
-    def __iter__(self) -> Iterator[Segment]:
-        return (row for row in self._segments if (row.system, row.id) not in self._excluded)
 
 
 def merge_member_stats(stats: Mapping[str, CorpusStats], ready: CorpusStats | None) -> CorpusStats:

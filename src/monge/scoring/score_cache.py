@@ -56,7 +56,10 @@ class ScoreCache:
     ) -> list[Scores]:
         """Return the scores of the segments for each metric."""
         metrics = self._metrics
-        keys = [[_key(fingerprints, row) for row in rows] for fingerprints in self._fingerprints]
+        keys = [
+            [_key(fingerprints, row, source=metric.reads_source) for row in rows]
+            for metric, fingerprints in zip(metrics, self._fingerprints, strict=True)
+        ]
         stored = self._store.get(list({key for row in keys for key in row}))
         cached = [
             [None if metric.block != 1 else _decode(stored.get(key)) for key in row]
@@ -77,6 +80,9 @@ class ScoreCache:
                 [metrics[k] for k in lacking], [self._stats[k] for k in lacking], window
             )
             for k, scores in zip(lacking, computed, strict=True):
+                if scores.failure is not None:
+                    fresh[k] = scores
+                    continue
                 if len(places) == len(rows):
                     fresh[k] = scores
                 for i, score in zip(places, _split_rows(scores), strict=True):
@@ -86,8 +92,9 @@ class ScoreCache:
         return [fresh[k] if k in fresh else _merge_rows(scores) for k, scores in enumerate(cached)]
 
 
-def _key(fingerprints: Mapping[str, str], row: Segment) -> bytes:
-    return key_of(KIND, code_digest(), fingerprints[row.system], row.hypothesis, *row.references)
+def _key(fingerprints: Mapping[str, str], row: Segment, *, source: bool) -> bytes:
+    texts = (row.hypothesis, *row.references, *([f"source {row.source}"] if source else ()))
+    return key_of(KIND, code_digest(), fingerprints[row.system], *texts)
 
 
 def _split_rows(scores: Scores) -> list[CachedRow]:

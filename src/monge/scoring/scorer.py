@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from monge.errors import PluginError
 from monge.metrics.presets import Spec
 from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
@@ -37,6 +38,7 @@ class Scores:
     flags: Sequence[tuple[Flag, ...]]
     sums: Array | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+    failure: PluginError | None = None
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -93,6 +95,10 @@ class WindowScorer(Protocol):
         1: each by itself; 0: all of a system. With a block other than 1, scores depend on
         neighbouring segments.
         """
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether a score depends on the source as well as on the side it is compared with."""
 
     @property
     def vector_metric(self) -> BoundMetric | None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import lcm
 from typing import TYPE_CHECKING
 
-from monge.errors import BadSegment, DataError
+from monge.errors import BadSegment, DataError, PluginError
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import (
@@ -59,6 +59,16 @@ class FailedSegments:
         self.segments.append(bad)
 
 
+class RemainingSegments:
+    """Re-iterable segments without some, which are named by system and id."""
+
+    def __init__(self, segments: Iterable[Segment], excluded: Set[tuple[str, str]]) -> None:
+        self._segments, self._excluded = segments, excluded
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (row for row in self._segments if (row.system, row.id) not in self._excluded)
+
+
 @dataclass
 class SideGroup:
     """The members of a run that compare with one side, by place, scored together; `cache` has
@@ -79,7 +89,8 @@ class WindowPass:
 
     segments: re-iterable; store: keeps scores; window_size: segments of a window at the most;
     score: scores a window with some metrics, None for this process; windows: ready-made windows of
-    a shard, in place of the segments.
+    a shard, in place of the segments; broken: the members that could not score, by place, which are
+    left out from there on.
     """
 
     members: Sequence[RunMember]
@@ -90,6 +101,7 @@ class WindowPass:
     window_size: int = SEGMENTS
     score: ScoreWindow | None = None
     windows: Sequence[Sequence[Segment]] | None = None
+    broken: dict[int, PluginError] = field(default_factory=dict)
 
     def iter_scores(self, progress: Callable[[int], None] | None = None) -> Iterator[ScoredRows]:
         """Score every window with every member, then the members that need all segments of a system
@@ -113,7 +125,12 @@ class WindowPass:
                     else good_rows
                 )
                 for j, scores in zip(group.places, scores_of_members, strict=True):
-                    yield j, good_positions, sided, scores
+                    if scores.failure is None:
+                        yield j, good_positions, sided, scores
+                    else:
+                        self.broken[j] = scores.failure
+            if any(j in self.broken for group in groups for j in group.places):
+                groups = self._groups()
             if needs_all:
                 rows_of_all.extend(zip(good_positions, good_rows, strict=True))
             if progress is not None:
@@ -127,7 +144,7 @@ class WindowPass:
             places = [
                 j
                 for j, member in enumerate(self.members)
-                if member.scorer.block and member.side == side
+                if member.scorer.block and member.side == side and j not in self.broken
             ]
             metrics, stats = (
                 [self.members[j].scorer for j in places],
@@ -241,4 +258,8 @@ class WindowPass:
         for system in dict.fromkeys(row.system for _, row in positioned):
             positions = [position for position, row in positioned if row.system == system]
             rows = [with_side(row, member.side) for _, row in positioned if row.system == system]
-            yield j, positions, rows, member.scorer.score(Window(rows, self.encoding), member.stats)
+            scores = member.scorer.score(Window(rows, self.encoding), member.stats)
+            if scores.failure is not None:
+                self.broken[j] = scores.failure
+                return
+            yield j, positions, rows, scores

@@ -9,6 +9,7 @@ from monge.metrics.axes import Idf, LanguageModel, Spectrum, Tempered
 from monge.metrics.blend import BlendSpec
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
+from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec
 from monge.metrics.signature import named_corpus
 from monge.text import stopwords
@@ -22,6 +23,8 @@ def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
     """Raise where a setting is not offered by this service, or asks for unbounded work."""
     if isinstance(spec, LexicalSpec):
         _check_words(spec)
+        return
+    if isinstance(spec, PluginSpec):  # only those that the operator named are loaded
         return
     members = spec.members.values() if isinstance(spec, BlendSpec) else [spec]
     for member in members:
