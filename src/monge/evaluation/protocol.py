@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName, Unreadable
+from monge.evaluation.question import PAIRWISE, SOFT, SYNONYMS
 from monge.types import Array
 
 LEVELS = ("segment", "system")
 AVERAGES = ("values", "ranks")
+SHARES = ("acc23", "acc_eq_calibrated", PAIRWISE, SOFT)
 ABBREVIATIONS = {
     "soft_pairwise_accuracy": "SPA",
     "acc_eq_calibrated": "acc-t",
@@ -69,7 +71,7 @@ class ProtocolTask:
     @property
     def statistic_name(self) -> str:
         """The statistic as the papers of shared tasks abbreviate it."""
-        plain, _, average = self.statistic.partition("-by-")
+        plain, average = split_statistic(self.statistic)
         short = ABBREVIATIONS.get(plain, plain)
         return f"{short} by {average}" if average else short
 
@@ -219,7 +221,7 @@ def _share_weights(tasks: Sequence[ProtocolTask], attributes: Sequence[str]) -> 
 
 def _attribute(task: ProtocolTask, name: str) -> object:
     """Return an attribute of a task by which weights are shared."""
-    plain, _, average = task.statistic.partition("-by-")
+    plain, average = split_statistic(task.statistic)
     values = {
         "pairs": task.pairs,
         "domain": task.domain,
@@ -240,4 +242,10 @@ def scaled(values: Array, statistic: str) -> Array:
 
 def is_share(statistic: str) -> bool:
     """Return whether a statistic is a share from 0 to 1; others are from -1 to 1."""
-    return statistic.startswith(("acc", "pairwise_accuracy", "soft", "spa"))
+    return split_statistic(statistic)[0] in SHARES
+
+
+def split_statistic(statistic: str) -> tuple[str, str]:
+    """Return the name of a statistic, however it is spelled, and what it is averaged over."""
+    plain, _, average = statistic.strip().lower().replace("-", "_").partition("_by_")
+    return SYNONYMS.get(plain, plain), average

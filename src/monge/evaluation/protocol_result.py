@@ -34,6 +34,11 @@ class ProtocolAverage:
     tested: bool
     incomplete: tuple[str, ...] = ()
 
+    @property
+    def winner(self) -> str:
+        """The best metric that is no sentinel; empty if there is none."""
+        return next((label for label in self.labels if not is_sentinel(label)), "")
+
 
 def average_answers(
     protocol: Protocol, answers: Sequence[TaskAnswer], tests: ProtocolTests

@@ -9,20 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from monge.datasets import Group, Judged, open_dataset
+from monge.datasets import Group, Judged, describe, open_dataset
 from monge.datasets.levels import DOMAIN, split_domains, take
 from monge.datasets.lines import StrPath
 from monge.datasets.mtme import find_test_set, list_pairs
 from monge.datasets.segment_scores import GivenScores
 from monge.datasets.stored_scores import find_stored
-from monge.errors import DataError, Misaligned, UnknownName, Unreadable
+from monge.errors import DataError, InvalidSetting, Misaligned, UnknownName, Unreadable
 from monge.evaluation.broken_plugins import score_usable_variants
 from monge.evaluation.external_scores import NO_SCORES, Outside, judged_scores
 from monge.evaluation.protocol import Protocol, ProtocolTask
 from monge.evaluation.protocol_result import ProtocolResult, average_answers
 from monge.evaluation.protocol_tasks import ProtocolTests, TaskAnswer, answer_task, correlate_with
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
-from monge.evaluation.sentinels import is_sentinel, sentinel_scores
+from monge.evaluation.sentinels import sentinel_scores
 from monge.evaluation.variant_scores import RowScores, VariantScores
 from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Signature
@@ -82,29 +82,36 @@ def run_protocol(
 
     Raises:
         Unreadable: If the data have none of the protocol's language pairs.
+        InvalidSetting: If it asks for what the data set does not have.
     """
     tests = tests or ProtocolTests()
-    tasks, notes = _choose_tasks(protocol, Path(data))
+    tasks, notes = _choose_tasks(protocol, Path(data), metrics)
     opened = {key: _open(protocol, data, key) for task in tasks for key in _keys(task)}
     run.tell(list(opened.values()))
     variants = load_variants(metrics.names, setup) if metrics.names else []
     pools, problems = _score_all(opened, Path(data), metrics, variants, run)
     answers = [_answer(task, pools, tests, number) for number, task in enumerate(tasks)]
     average = average_answers(protocol, answers, tests)
-    winner = next((label for label in average.labels if not is_sentinel(label)), "")
     return ProtocolResult(
         protocol,
         tuple(answers),
         average,
-        correlate_with(winner, pools.values()),
+        correlate_with(average.winner, pools.values()),
         tests,
         _signatures(pools),
         tuple(dict.fromkeys([*notes, *problems])),
     )
 
 
-def _choose_tasks(protocol: Protocol, data: Path) -> tuple[list[ProtocolTask], list[str]]:
+def _choose_tasks(
+    protocol: Protocol, data: Path, metrics: ProtocolMetrics
+) -> tuple[list[ProtocolTask], list[str]]:
     """Return the tasks whose language pairs are there, and a note on the others."""
+    if metrics.stored and protocol.dataset != MTME:
+        raise InvalidSetting(
+            f"stored scores stand beside test sets of {MTME}; {protocol.name} is about "
+            f"{protocol.dataset}: give scores as files"
+        )
     if protocol.dataset != MTME:
         return list(protocol.tasks), list(protocol.notes)
     test_sets = {str(task.switches.get("test_set", "")) for task in protocol.tasks}
@@ -153,11 +160,19 @@ def _keys(task: ProtocolTask) -> list[PoolKey]:
 def _open(protocol: Protocol, data: StrPath, key: PoolKey) -> Judged:
     """Open the judgements of one language pair."""
     chosen = dict(key.switches)
-    level = key.level
-    if protocol.dataset == MTME:
-        chosen |= {"reference": key.reference, "human_systems": key.human_systems}
-        if key.domain and level == "system":
-            level = DOMAIN
+    own = {"reference": key.reference, "human_systems": key.human_systems}
+    dataset_switches = describe(protocol.dataset).switches
+    for name, value in own.items():
+        if not value:
+            continue  # what the data set does by default
+        if name in dataset_switches:
+            chosen[name] = value
+        else:
+            raise InvalidSetting(
+                f"{protocol.name}: {key.pair} asks for {name}={value}, which the data set "
+                f"{protocol.dataset} does not have"
+            )
+    level = DOMAIN if key.domain and key.level == "system" else key.level
     dataset = open_dataset(
         protocol.dataset,
         data,

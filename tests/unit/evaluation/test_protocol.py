@@ -12,13 +12,15 @@ from synthetic_wmt import make_wmt24
 
 from monge.cli.app import run
 from monge.datasets import Group, Judged
-from monge.errors import UnknownName, Unreadable
+from monge.errors import InvalidSetting, UnknownName, Unreadable
 from monge.evaluation.external_scores import Outside, average_systems
-from monge.evaluation.protocol import load_protocol, parse_protocol, protocol_names
+from monge.evaluation.protocol import is_share, load_protocol, parse_protocol, protocol_names
 from monge.evaluation.protocol_result import average_answers
 from monge.evaluation.protocol_run import ProtocolMetrics, run_protocol
 from monge.evaluation.protocol_tasks import ProtocolTests, answer_task
+from monge.evaluation.question import SYNONYMS, _known_statistics, named
 from monge.evaluation.variant_scores import RowScores, VariantScores
+from monge.stats import higher_is_better
 from monge.types import Segment, Signature
 
 QUALITIES = {"BLEU": 0.2, "chrF": 0.2, "COMET": 1.0, "MetricX": 1.0, "random": 0.0}
@@ -271,6 +273,69 @@ def test_equal_metrics_end_in_one_cluster():
     qualities = dict.fromkeys("abcde", 0.6)
     hits = sum(set(simulate(qualities, 1000 + seed).values()) == {1} for seed in range(100))
     assert hits >= 93
+
+
+SPELLINGS = (lambda name: name, lambda name: name.replace("_", "-"), str.upper)
+
+
+@pytest.mark.parametrize("kind", ["scores", "systems", "rankings"])
+@pytest.mark.parametrize("spell", SPELLINGS)
+def test_every_spelling_of_a_statistic_is_scaled_alike(kind, spell):
+    """A share stays as it is; a correlation, from -1 to 1, is mapped to 0..1."""
+    names = [name for name in _known_statistics(kind) if higher_is_better(name)]
+    for name in [*names, *(key for key, full in SYNONYMS.items() if full in names)]:
+        full = named(name, kind, segments=True)
+        is_accuracy = "acc" in full
+        assert is_share(spell(name)) is is_accuracy, name
+        assert is_share(f"{spell(name)}-by-item") is is_accuracy, name
+
+
+@pytest.fixture
+def expert_scores(tmp_path):
+    """The smallest MQM campaign: two outputs and two human translations of four sources."""
+    rows = ["system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity"]
+    for system in ("a", "b", "ref", "refB"):
+        for k in range(1, 5):
+            text = f"{system} translates sentence {k} with {'many ' * k}words"
+            errors = ([], ["Minor"], ["Major", "Minor"])[(k + len(system)) % 3]
+            for severity in errors or ["No-error"]:
+                target = f"<v>{text}</v>" if errors else text
+                category = "Accuracy/Mistranslation" if errors else "No-error"
+                rows.append(
+                    f"{system}\tdoc\tdoc\t{k}\trater1\tsource {k}\t{target}\t{category}\t{severity}"
+                )
+    (tmp_path / "mqm_ted_zhen.tsv").write_text("\n".join(rows) + "\n")
+    return tmp_path
+
+
+def protocol_of(dataset, more=""):
+    task = f'dataset = "{dataset}"\n[[tasks]]\npairs = "zh-en"\nstatistic = "acc-eq"\n{more}'
+    return parse_protocol(task, "own.toml")
+
+
+def test_a_protocol_of_another_data_set_takes_its_switches(expert_scores):
+    metrics = ProtocolMetrics(["chrf"], sentinels=False)
+    plain, with_humans = (
+        run_protocol(protocol_of("mqm", more), expert_scores, metrics).answers[0].n
+        for more in ("", "human_systems = true")
+    )
+    assert with_humans > plain == 8
+
+
+@pytest.mark.parametrize(
+    ("dataset", "more", "stored", "words"),
+    [
+        ("mqm", "", ["*"], "stored scores stand beside test sets of mt-metrics-eval"),
+        ("wmt17", "human_systems = true", [], "human_systems=True, which the data set wmt17 does"),
+        ("wmt17", "references = {zh-en = 'refA'}", [], "reference=refA, which the data set wmt17"),
+    ],
+)
+def test_what_another_data_set_does_not_have_is_refused(
+    expert_scores, dataset, more, stored, words
+):
+    with pytest.raises(InvalidSetting, match=words):
+        metrics = ProtocolMetrics(["chrf"], stored=stored)
+        run_protocol(protocol_of(dataset, more), expert_scores, metrics)
 
 
 @pytest.mark.parametrize(
