@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Annotated, Any
 
 import typer
@@ -42,12 +44,23 @@ Sample = Annotated[
 ]
 
 
+def split_metrics(texts: list[str] | None) -> list[str] | None:
+    """Return the metrics of `-m A -m B` and of `-m A,B`; commas in brackets are part of a name."""
+    if not texts:
+        return texts
+    names = [name.strip() for text in texts for name in re.split(r",(?![^\[]*\])", text)]
+    if not all(names):
+        raise UsageError(f"-m takes NAME or NAME,NAME,…; got {', '.join(map(repr, texts))}")
+    return names
+
+
 def metrics_option(default: str) -> Any:
     """Return the option `-m` of a command that takes several metrics."""
     return option(
         "--metric -m NAME",
-        help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for "
-        f"several. `monge metrics` lists them; {default} by default.",
+        help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; several as -m A -m B or "
+        f"-m A,B. `monge metrics` lists them; {default} by default.",
+        callback=split_metrics,
     )
 
 
@@ -212,6 +225,31 @@ Calibrate = Annotated[
         "scale=unit|human.",
     ),
 ]
+
+
+def fix_digits(context: typer.Context, digits: int | None) -> int | None:
+    """Show numbers with so many decimals until the command ends."""
+    if digits is not None:
+        if not 0 <= digits <= MOST_DIGITS:
+            raise UsageError(f"--digits takes a whole number from 0 to {MOST_DIGITS}, got {digits}")
+        from monge.render.cells import fixed_digits
+
+        context.with_resource(fixed_digits(digits))
+    return digits
+
+
+MOST_DIGITS = 15
+"""The decimals that a number of double precision can have."""
+Digits = Annotated[
+    int | None,
+    option(
+        "--digits N",
+        OUTPUT,
+        help="Show scores, agreements and their intervals with N decimals; by default as many as "
+        "the intervals support. JSON, JSON Lines, TSV and Parquet always have all digits.",
+        callback=fix_digits,
+    ),
+]
 Quiet = Annotated[bool, option("--quiet -q", OUTPUT, help="Show no progress and no notes.")]
 Verbose = Annotated[
     bool, option("--verbose -v", OUTPUT, help="Say what was read and how long each stage took.")
@@ -223,10 +261,30 @@ def split_names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
+FORMAT_ENDINGS = {".txt": "text", ".md": "markdown", ".tex": "latex", ".htm": "html"}
+"""The endings of file names that are not the name of their format."""
+
+
 def formats(accepted: tuple[str, ...]) -> Any:
-    """Return the option `--format` of a command that accepts these formats."""
+    """Return the option `--format` of a command that accepts these formats.
+
+    Where the format is not given, the ending of the name of `--output` decides, if it names an
+    accepted format.
+    """
+
+    def choose(context: typer.Context, parameter: typer.CallbackParam, form: str) -> str:
+        source = context.get_parameter_source(str(parameter.name))
+        is_default = source is not None and source.name == "DEFAULT"
+        ending = PurePath(context.params.get("output") or "").suffix.lower()
+        named = FORMAT_ENDINGS.get(ending, ending.removeprefix("."))
+        return named if named in accepted and is_default else form
+
     return option(
-        f"--format -f {'|'.join(accepted)}", help="The format of the output.", envvar="MONGE_FORMAT"
+        f"--format -f {'|'.join(accepted)}",
+        help="The format of the output; without it, the ending of -o FILE decides (.json, .tsv, "
+        ".md, .tex, .html …).",
+        envvar="MONGE_FORMAT",
+        callback=choose,
     )
 
 

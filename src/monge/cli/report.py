@@ -98,6 +98,7 @@ class ReportOutputOptions:
     output_format: Annotated[str, options.formats(FORMATS)] = "html"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"
+    digits: options.Digits = None
 
     def check(self) -> None:
         """Raise where the report could not be written, before anything is scored."""

@@ -168,6 +168,7 @@ class ScoreOutputOptions:
         ),
     ] = None
     signature_form: options.SignatureForm = "short"
+    digits: options.Digits = None
     fresh: Annotated[
         bool,
         option(

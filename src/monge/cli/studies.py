@@ -69,6 +69,7 @@ class StudyOutputOptions(option_groups.CacheOptions):
     output: options.Output = None
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
     signature_form: options.SignatureForm = "short"
+    digits: options.Digits = None
 
     def check(self, formats: tuple[str, ...] = STUDY_FORMATS) -> None:
         """Raise where the result could not be written, before anything is scored."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
 
@@ -26,12 +27,13 @@ class Parallel:
         hypotheses: Sequence[TextFile],
         references: Sequence[TextFile],
         source: TextFile | None,
+        systems: Sequence[str] = (),
     ) -> None:
         """Reads every file once; raises where they are not aligned."""
         self._hypotheses = tuple(hypotheses)
         self._references = tuple(references)
         self._source = source
-        self.systems = system_names([file.path for file in self._hypotheses])
+        self.systems = systems or system_names([file.path for file in self._hypotheses])
         self.lines = 0
         self.summary = scan_input(self)
 
@@ -76,10 +78,11 @@ def read_parallel(
     *,
     errors: str = "strict",
 ) -> Parallel:
-    """Read line-aligned text files; ids are line numbers from 1, systems are file names.
+    """Read line-aligned text files; ids are line numbers from 1, systems file names without ending.
 
-    A directory of hypotheses stands for the files in it. Every file is read once here, so that a
-    bad line or an unequal count is known before any scoring. `errors` is for `TextFile`.
+    A directory of hypotheses stands for the files in it; NAME=FILE names a system. Every file is
+    read once here, so that a bad line or an unequal count is known before any scoring. `errors` is
+    for `TextFile`.
 
     Raises:
         Misaligned: if the files do not have the same number of lines.
@@ -92,13 +95,35 @@ def read_parallel(
         raise UsageError(
             "neither references nor a source were given; expected at least one of them"
         )
-    hypotheses = [path for entry in hypotheses for path in _expand_directory(entry)]
-    _check_paths(hypotheses, references, source)
+    paths, chosen_names = _split_names(hypotheses)
+    _check_paths(paths, references, source)
+    names = tuple(chosen_names.get(k, name) for k, name in enumerate(system_names(paths)))
+    duplicate = next((name for name, times in Counter(names).items() if times > 1), None)
+    if duplicate is not None:
+        raise UsageError(f"two systems have the name {duplicate}: give each its own, -t NAME=FILE")
     return Parallel(
-        [TextFile(path, errors=errors) for path in hypotheses],
+        [TextFile(path, errors=errors) for path in paths],
         [TextFile(path, errors=errors) for path in references],
         None if source is None else TextFile(source, errors=errors),
+        names,
     )
+
+
+def _split_names(entries: Sequence[StrPath]) -> tuple[list[StrPath], dict[int, str]]:
+    """Return the files of hypotheses, and the names that were given to some of them by index.
+
+    An entry is FILE, DIRECTORY or NAME=FILE; a file whose name has an equals sign stays a file.
+    """
+    paths: list[StrPath] = []
+    chosen_names: dict[int, str] = {}
+    for entry in entries:
+        name, equals, path = os.fspath(entry).partition("=")
+        if not equals or not name or not path or is_there(entry):
+            paths += _expand_directory(entry)
+            continue
+        chosen_names[len(paths)] = name
+        paths.append(path)
+    return paths, chosen_names
 
 
 def _expand_directory(path: StrPath) -> list[StrPath]:
@@ -122,16 +147,31 @@ def _expand_directory(path: StrPath) -> list[StrPath]:
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
-    """Return file names, or paths where two files share a name; `stdin` for standard input."""
-    names = [
-        "stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path)
-        for path in paths
-    ]
-    often = Counter(names)
-    return tuple(
-        name if often[name] == 1 else os.fspath(path)
-        for name, path in zip(names, paths, strict=True)
-    )
+    """Return file names without their endings; `stdin` for standard input.
+
+    Files that share such a name keep their endings, and where that does not help their paths.
+    """
+    full = ["stdin" if os.fspath(path) == STDIN else os.fspath(path) for path in paths]
+    names = [Path(path).name or path for path in full]
+    counts = Counter(names)
+    names = [name if counts[name] == 1 else path for name, path in zip(names, full, strict=True)]
+    short = short_names(names)
+    return tuple(short[name] for name in names)
+
+
+_ENDINGS = re.compile(
+    r"(?<=.)(?:\.(?:txt|text|tok|detok|out|hyp|tsv|csv|jsonl?|parquet|gz|xz))+\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The file endings at the end of a name, unless the name is nothing else."""
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Map each name to the name without file endings, if all names stay distinct."""
+    unique_names = list(dict.fromkeys(names))
+    shorter = {name: _ENDINGS.sub("", name) for name in unique_names}
+    counts = Counter(shorter.values())
+    return {name: shorter[name] if counts[shorter[name]] == 1 else name for name in unique_names}
 
 
 def _check_paths(

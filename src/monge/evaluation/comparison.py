@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
+from monge.datasets.parallel import short_names
 from monge.evaluation.agreement import Resampling
 from monge.evaluation.notebook import StudyResult
-from monge.render.cells import DASH, decimals, number, p_value, short_names, span, supported_digits
+from monge.render.cells import DASH, number_cell, p_value, supported_digits
 from monge.types.table import Cell, Sheet, Span
 
 DOTS = "filled dot: the difference is more than chance; hollow dot: it may be chance"
@@ -66,18 +67,8 @@ class Standings:
         best = system_score.score == pick(system.score for system in self.systems)
         alone = sum(system.cluster == 1 for system in self.systems) == 1
         mark = "best" if best and alone else "tied" * (system_score.cluster == 1)
-        digits = self.digits
-        short = (
-            decimals(system_score.score, digits),
-            span(system_score.low, system_score.high, digits),
-        )
-        return Cell(
-            number(system_score.score),
-            span(system_score.low, system_score.high, 4),
-            mark,
-            None,
-            *short,
-        )
+        ends = system_score.low, system_score.high
+        return number_cell(system_score.score, *ends, digits=self.digits, mark=mark)
 
     @property
     def digits(self) -> int:
@@ -86,9 +77,8 @@ class Standings:
 
     def difference_cell(self, pair: Versus) -> Cell:
         """Return the difference of two systems."""
-        return Cell(
-            number(pair.difference), short=decimals(pair.difference, self.difference_digits)
-        )
+        cell = number_cell(pair.difference, digits=self.difference_digits)
+        return replace(cell, ends=(pair.low, pair.high))
 
     @property
     def difference_digits(self) -> int:
@@ -195,9 +185,7 @@ class Comparison(StudyResult):
     def p_cells(self, pair: Versus) -> list[Cell]:
         """Return the p-values of both tests, each plain and corrected."""
         tested = (pair.bootstrap, pair.bootstrap_holm), (pair.permutation, pair.permutation_holm)
-        return [
-            Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both
-        ]
+        return [Cell(self.p_shown(p, plain=both[0]), value=p) for both in tested for p in both]
 
     def _systems_sheet(self) -> Sheet:
         head = ["system"]

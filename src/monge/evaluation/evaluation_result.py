@@ -11,7 +11,7 @@ from monge.evaluation.agreement import MEAN, Resampling
 from monge.evaluation.direction import describe_contradiction, is_contradicted
 from monge.evaluation.notebook import StudyResult
 from monge.evaluation.variant_scores import VariantScores
-from monge.render.cells import decimals, listed, span, supported_digits
+from monge.render.cells import choose_digits, decimals, listed, number_cell, span, supported_digits
 from monge.stats import higher_is_better
 from monge.types.table import Cell, Sheet, Span
 
@@ -44,9 +44,8 @@ class Figure:
         return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
     def cell(self, digits: int) -> Cell:
-        """Return the figure as a cell: people read `digits` decimals, programs three."""
-        short = self.shown(digits), span(self.low, self.high, digits)
-        return Cell(decimals(self.value), span(self.low, self.high), self.mark, None, *short)
+        """Return the figure as a cell: people read `digits` decimals, programs all."""
+        return number_cell(self.value, self.low, self.high, digits=digits, mark=self.mark)
 
     def shown(self, digits: int) -> str:
         """Return the value with so many decimals."""
@@ -68,7 +67,7 @@ def figure_digits(figures: Iterable[Figure]) -> int:
         for figure in figures
         if figure.low is not None and figure.high is not None
     ]
-    return supported_digits(intervals) if intervals else 3
+    return supported_digits(intervals) if intervals else choose_digits(3)
 
 
 @dataclass(frozen=True)

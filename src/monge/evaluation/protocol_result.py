@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from monge.evaluation.notebook import StudyResult
 from monge.evaluation.protocol import Protocol, is_share, scaled
 from monge.evaluation.protocol_tasks import ProtocolTests, TaskAnswer, rank_metrics
 from monge.evaluation.sentinels import PREFIX, is_sentinel
-from monge.render.cells import decimals, listed
+from monge.render.cells import listed, number_cell
 from monge.types import Array
 from monge.types.table import Cell, Sheet
 
@@ -225,13 +225,18 @@ class ProtocolResult(StudyResult):
     def _row(self, place: int, columns: Sequence[TaskAnswer]) -> tuple[Cell, ...]:
         """Return the row of the metric at a place of the average."""
         label, rank = self.average.labels[place], int(self.average.ranks[place])
-        cells = [Cell(label), Cell(str(rank)), Cell(decimals(float(self.average.values[place])))]
+        cells = [
+            Cell(label),
+            Cell(str(rank)),
+            number_cell(float(self.average.values[place]), digits=3),
+        ]
         for answer in columns:
             value, task_rank = answer.of(label) or (float("nan"), 0)
             mark = "best" if task_rank == 1 else ""
-            cells.append(Cell(decimals(value), f"({task_rank})", mark))
+            cell = number_cell(value, digits=3, mark=mark)
+            cells.append(replace(cell, detail=f"({task_rank})"))
         correlation = self.with_winner.get(label)
-        return (*cells, Cell("" if correlation is None else decimals(correlation)))
+        return (*cells, Cell("") if correlation is None else number_cell(correlation, digits=3))
 
     def _summarise(self) -> Iterator[str]:
         """Yield which metrics are in the first cluster, and warnings about sentinels."""

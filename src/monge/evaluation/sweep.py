@@ -216,8 +216,7 @@ def _choose_digits(agreements: Sequence[Agreement]) -> dict[str, int]:
 def _make_cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
     """Return a row of a table: groups without their intervals, the mean with it."""
     groups = (
-        replace(figure.cell(digits[name]), detail="", short_detail="")
-        for name, figure in agreement.groups.items()
+        replace(figure.cell(digits[name]), detail="") for name, figure in agreement.groups.items()
     )
     return [*groups, agreement.mean.cell(digits["mean"])]
 

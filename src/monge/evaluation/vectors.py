@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
-from monge.render.cells import decimals, listed, with_minus
+from monge.render.cells import decimals, listed, number_cell, with_minus
 from monge.stats import SEED, Interval, bootstrap_means, spearman
 from monge.types import Array, Tokens
 from monge.types.table import Cell, Sheet
@@ -97,7 +97,7 @@ class Analysis:
             (
                 Cell(centred.centring),
                 Cell(kind),
-                *(Cell(decimals(level.value)) for level in centred.levels[kind]),
+                *(number_cell(level.value, digits=3) for level in centred.levels[kind]),
             )
             for centred in self.centrings
             for kind in KINDS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monge.probing.catalogue import SEVERITIES, ErrorKind, catalogue_version, list_kinds
 from monge.probing.probe_result import KindReaction, MetricReaction, ProbeResult
-from monge.render.cells import decimals, listed, span
+from monge.render.cells import decimals, listed, number_cell, span
 from monge.render.grid import Grid
 from monge.types.table import Cell, Listing, Sheet
 
@@ -62,6 +62,8 @@ def _share_cell(reaction: KindReaction, kind: ErrorKind) -> Cell:
         span(low, high, 1),
         short=f"{shade} {decimals(100 * reaction.share, 0)}",
         short_detail=span(low, high, 0),
+        value=100 * reaction.share,
+        ends=(low, high),
     )
 
 
@@ -71,7 +73,7 @@ def _falls_sheet(result: ProbeResult) -> Sheet:
         (
             Cell(kind.name),
             Cell(kind.severity),
-            *(Cell(decimals(metric.of(kind.name).fall_units, 2)) for metric in result.metrics),
+            *(number_cell(metric.of(kind.name).fall_units, digits=2) for metric in result.metrics),
         )
         for kind in sorted(result.kinds, key=lambda kind: SEVERITIES.index(kind.severity))
     )
@@ -94,7 +96,7 @@ def _orders_sheet(result: ProbeResult) -> list[Sheet]:
         (
             Cell(metric.label),
             *(
-                Cell(decimals(100 * order.share, 1), span(100 * order.low, 100 * order.high, 1))
+                number_cell(100 * order.share, 100 * order.low, 100 * order.high, digits=1)
                 for order in metric.orders
             ),
         )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import groupby, zip_longest
 from math import ceil, floor, log10
 from unicodedata import category, combining, east_asian_width
+
+from monge.types.table import Cell
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -26,23 +29,38 @@ MOST_DIGITS = 4
 """The decimals of a score where no interval says how many it supports."""
 
 
-def decimals(value: float, digits: int = 3) -> str:
-    """Return a number as tables print it, without a negative zero."""
+_fixed_digits: ContextVar[int | None] = ContextVar("fixed_digits", default=None)
+
+
+@contextmanager
+def fixed_digits(digits: int) -> Iterator[None]:
+    """Show every score, agreement and difference with so many decimals in the block."""
+    token = _fixed_digits.set(digits)
+    try:
+        yield
+    finally:
+        _fixed_digits.reset(token)
+
+
+def choose_digits(usual: int) -> int:
+    """Return the decimals that are fixed, or the usual ones."""
+    fixed = _fixed_digits.get()
+    return usual if fixed is None else fixed
+
+
+def decimals(value: float, digits: int | None = None) -> str:
+    """Return a number as tables print it, without a negative zero; three decimals by default."""
+    digits = choose_digits(3) if digits is None else digits
     return f"{round(float(value), digits) + 0.0:.{digits}f}"
 
 
 def number(value: float) -> str:
-    """Return a score: four decimals."""
-    return decimals(value, MOST_DIGITS)
+    """Return a score: four decimals, if no other number is fixed."""
+    return decimals(value, choose_digits(MOST_DIGITS))
 
 
 MINUS = "−"
 _HYPHEN = re.compile(r"(?<![^\s\[(±+/])-(?=\.?\d)")
-_ENDINGS = re.compile(
-    r"(?<=.)(?:\.(?:txt|text|tok|detok|out|hyp|tsv|csv|jsonl?|parquet|gz|xz))+\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The file endings at the end of a name, unless the name is nothing else."""
 
 
 def with_minus(text: str) -> str:
@@ -57,7 +75,8 @@ def supported_digits(intervals: Iterable[tuple[float, float] | None]) -> int:
     """
     ends = [interval for interval in intervals if interval is not None]
     widths = [high - low for low, high in ends if high > low]
-    return min(max(1 - floor(log10(min(widths))), 0), MOST_DIGITS) if widths else MOST_DIGITS
+    supported = min(max(1 - floor(log10(min(widths))), 0), MOST_DIGITS) if widths else MOST_DIGITS
+    return choose_digits(supported)
 
 
 def p_value(value: float, *, bound: bool = False) -> str:
@@ -73,24 +92,31 @@ def p_value(value: float, *, bound: bool = False) -> str:
     return ("≤ " if bound else "") + (text[1:] if text.startswith("0.") else text)
 
 
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Map each name to the name without file endings, if all names stay distinct."""
-    unique_names = list(dict.fromkeys(names))
-    shorter = {name: _ENDINGS.sub("", name) for name in unique_names}
-    counts = Counter(shorter.values())
-    return {name: shorter[name] if counts[shorter[name]] == 1 else name for name in unique_names}
-
-
 def dashed(value: float | None, digits: int = 2) -> str:
     """Return a number, or a dash where it is undefined."""
     return DASH if value is None else decimals(value, digits)
 
 
-def span(low: float | None, high: float | None, digits: int = 3) -> str:
+def span(low: float | None, high: float | None, digits: int | None = None) -> str:
     """Return an interval, or nothing."""
     if low is None or high is None:
         return ""
     return f"[{decimals(low, digits)}, {decimals(high, digits)}]"
+
+
+def number_cell(
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    digits: int,
+    mark: str = "",
+) -> Cell:
+    """Return a number with its interval as a cell: people read `digits` decimals, records all."""
+    ends = None if low is None or high is None else (low, high)
+    shown = choose_digits(digits)
+    text, detail = decimals(value, shown), span(low, high, shown)
+    return Cell(text, detail, mark, value=value, ends=ends)
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

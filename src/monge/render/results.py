@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from monge.datasets.parallel import short_names
 from monge.errors import UnknownName
 from monge.render.cells import (
     MOST_DIGITS,
     decimals,
     listed,
     number,
-    short_names,
     span,
     supported_digits,
 )

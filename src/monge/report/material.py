@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from monge import api
+from monge.datasets.parallel import short_names
 from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
 from monge.evaluation import Comparison, Resampling, aligned, compare_results
@@ -18,7 +19,6 @@ from monge.evaluation.compare import one_system
 from monge.evaluation.comparison import Standings
 from monge.evaluation.external_scores import scores_by_system
 from monge.metrics.presets import Spec
-from monge.render.cells import short_names
 from monge.report.compact import compact, packed
 from monge.types import Array, Result, Segment, Transported
 from monge.types.flags import describe_flag

@@ -10,9 +10,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from monge.datasets.parallel import read_parallel
+from monge.datasets.parallel import read_parallel, short_names
 from monge.datasets.tables import read_table
-from monge.render.cells import short_names
 from monge.server.cancellation import Ticket
 from monge.server.state import keep_file
 from monge.types import Segment

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from monge import api
+from monge.datasets.parallel import short_names
 from monge.evaluation import Comparison
 from monge.metrics.signature import shortened
-from monge.render.cells import short_names
 from monge.render.page import safe
 from monge.render.results import results_content, results_html
 from monge.report.browser import BrowsedMetric, SegmentBrowser, browser_of

@@ -25,7 +25,8 @@ class Cell:
 
     `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it
     with), or nothing. People read `short` and `short_detail` instead where these are set: fewer
-    digits, a name without its file ending. Records for other programs keep `text` and `detail`.
+    digits, a name without its file ending. Records for other programs keep `text` and `detail`, or
+    have a number with all its digits: `value`, and `ends` of its interval.
     """
 
     text: str
@@ -34,6 +35,13 @@ class Cell:
     span: Span | None = None
     short: str = ""
     short_detail: str = ""
+    value: float | None = None
+    ends: tuple[float, float] | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the cell has nothing but a span, which only pages draw."""
+        return self.span is not None and not self.text
 
 
 @dataclass(frozen=True)

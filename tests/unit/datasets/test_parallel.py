@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from monge.datasets import read_parallel
+from monge.datasets.parallel import short_names
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
 
@@ -26,14 +27,14 @@ def test_by_line_then_by_system_and_again(write):
     r, q, s = write("r.txt", "r1", "r2"), write("q.txt", "q1", "q2"), write("s.txt", "s1", "s2")
     segments = read_parallel([a, b], [r, q], s)
     assert list(segments) == [
-        Segment("1", "a1", ("r1", "q1"), "s1", "a.txt"),
-        Segment("1", "b1", ("r1", "q1"), "s1", "b.txt"),
-        Segment("2", "a2", ("r2", "q2"), "s2", "a.txt"),
-        Segment("2", "b2", ("r2", "q2"), "s2", "b.txt"),
+        Segment("1", "a1", ("r1", "q1"), "s1", "a"),
+        Segment("1", "b1", ("r1", "q1"), "s1", "b"),
+        Segment("2", "a2", ("r2", "q2"), "s2", "a"),
+        Segment("2", "b2", ("r2", "q2"), "s2", "b"),
     ]
     assert list(segments) == list(segments)
     assert len(segments) == 4
-    assert segments.systems == ("a.txt", "b.txt")
+    assert segments.systems == ("a", "b")
 
 
 def test_a_source_may_stand_alone(write):
@@ -44,7 +45,19 @@ def test_a_source_may_stand_alone(write):
 
 def test_systems_that_share_a_name_keep_their_path(write):
     one, two, three = write("1/out.txt", "x"), write("2/out.txt", "x"), write("z.txt", "x")
-    assert read_parallel([one, two, three], [three]).systems == (one, two, "z.txt")
+    names = [path.removesuffix(".txt") for path in (one, two)]
+    assert read_parallel([one, two, three], [three]).systems == (*names, "z")
+    same_stem = write("z.out", "x")
+    assert read_parallel([three, same_stem], [three]).systems == ("z.txt", "z.out")
+
+
+def test_a_system_is_named_by_its_entry(write):
+    first, second, odd = write("a.txt", "x"), write("b.txt", "y"), write("c=d.txt", "z")
+    assert read_parallel([f"alpha={first}", second, odd], [first]).systems == ("alpha", "b", "c=d")
+    with pytest.raises(UsageError, match="two systems have the name b: give each its own"):
+        read_parallel([f"b={first}", second], [first])
+    with pytest.raises(Unreadable, match="nowhere: no such file"):
+        read_parallel(["alpha=nowhere"], [first])
 
 
 def test_unequal_counts_name_both_files_and_the_line(write):
@@ -99,8 +112,8 @@ def test_a_directory_is_the_outputs_in_it(write, tmp_path):
     r = write("r.txt", "ref")
     segments = read_parallel([tmp_path / "outs"], [r])
     assert [(one.system, one.hypothesis, one.id) for one in segments] == [
-        ("a.txt", "y", "1"),
-        ("b.txt", "x", "1"),
+        ("a", "y", "1"),
+        ("b", "x", "1"),
     ]
     with pytest.raises(UsageError, match=r"a\.txt were given twice"):
         read_parallel([tmp_path / "outs", str(tmp_path / "outs" / "a.txt")], [r])
@@ -109,3 +122,14 @@ def test_a_directory_is_the_outputs_in_it(write, tmp_path):
         read_parallel([tmp_path / "empty"], [r])
     with pytest.raises(Unreadable, match="outs is a directory; expected a file"):
         read_parallel([r], [tmp_path / "outs"])
+
+
+def test_names_lose_file_endings_where_that_keeps_them_apart():
+    assert short_names(["a.txt", "b.tsv.gz", "gpt-4.1", ".txt"]) == {
+        "a.txt": "a", "b.tsv.gz": "b", "gpt-4.1": "gpt-4.1", ".txt": ".txt"}  # fmt: skip
+    assert short_names(["a.txt", "a.out", "a", "b.txt"]) == {
+        "a.txt": "a.txt",
+        "a.out": "a.out",
+        "a": "a",
+        "b.txt": "b",
+    }

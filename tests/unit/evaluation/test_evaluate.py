@@ -332,5 +332,5 @@ def test_people_read_no_more_digits_than_the_interval_supports():
     from monge.evaluation.evaluation_result import Figure
 
     cell = Figure(0.41234, -0.31, 0.92, 10).cell(1)
-    assert (cell.short, cell.short_detail) == ("0.4", "[-0.3, 0.9]")
-    assert (cell.text, cell.detail) == ("0.412", "[-0.310, 0.920]")  # records keep theirs
+    assert (cell.text, cell.detail) == ("0.4", "[-0.3, 0.9]")
+    assert (cell.value, cell.ends) == (0.41234, (-0.31, 0.92))  # records have all digits

@@ -9,11 +9,12 @@ from render_markup import assert_inert
 from render_samples import HOSTILE, explanation, result
 
 from monge.render import View, explanation_text, render_explanation, render_results, results_text
+from monge.render.cells import number_cell
 from monge.render.records import sheets_jsonl, sheets_tsv
 from monge.render.table import render_study, sheets_latex, sheets_markdown, sheets_text
 from monge.render.table_page import sheets_html
 from monge.types import Segment
-from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
+from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, Span, facts_sheet
 
 LIST = facts_sheet("", {"a\tb": "1", "c": "x\ny"})
 STUDY = Sheet(
@@ -55,6 +56,8 @@ def test_a_study_is_a_record_a_cell():
         "row": "m",
         "column": "cs-en: ours",
         "value": "0.6",
+        "low": None,
+        "high": None,
         "detail": "[0.5, 0.7]",
         "mark": "best",
     }
@@ -67,6 +70,24 @@ def test_a_study_is_a_record_a_cell():
     assert [row["value"] for row in read(sheets_tsv([STUDY, LIST]))] == [
         *("0.5", "0.6", "0.1", "0.2", "1", "x\\ny")
     ]
+
+
+def test_numbers_of_records_have_all_their_digits():
+    cells = (Cell("m"), number_cell(2 / 3, 1 / 3, 0.9, digits=2), Cell("", span=Span(0, 1, 2)))
+    sheet = Sheet("study", ("metric", "r", "interval"), (cells,))
+    assert (cells[1].text, cells[1].detail) == ("0.67", "[0.33, 0.90]")
+    assert [json.loads(line) for line in sheets_jsonl([sheet, LIST]).splitlines()][0] == {
+        "table": "study",
+        "row": "m",
+        "column": "r",
+        "value": 2 / 3,
+        "low": 1 / 3,
+        "high": 0.9,
+        "detail": "",
+        "mark": "",
+    }
+    row, *_ = read(sheets_tsv([sheet, LIST]))
+    assert (row["value"], row["low"], row["high"]) == (repr(2 / 3), repr(1 / 3), "0.9")
 
 
 def test_columns_of_one_name_are_told_apart():

@@ -7,7 +7,6 @@ from monge.render.cells import (
     p_value,
     pad,
     printable,
-    short_names,
     styled,
     supported_digits,
     table,
@@ -99,14 +98,3 @@ def test_p_values_say_where_they_are_bounds_and_bounds_are_rounded_up(value, bou
 def test_a_number_has_a_minus_sign_and_other_hyphens_stay():
     assert with_minus("-0.1 [-.2, -0.05]") == "−0.1 [−.2, −0.05]"
     assert with_minus("gpt-4 2020-01-02 e5-small 1e-05") == "gpt-4 2020-01-02 e5-small 1e-05"
-
-
-def test_names_lose_file_endings_where_that_keeps_them_apart():
-    assert short_names(["a.txt", "b.tsv.gz", "gpt-4.1", ".txt"]) == {
-        "a.txt": "a", "b.tsv.gz": "b", "gpt-4.1": "gpt-4.1", ".txt": ".txt"}  # fmt: skip
-    assert short_names(["a.txt", "a.out", "a", "b.txt"]) == {
-        "a.txt": "a.txt",
-        "a.out": "a.out",
-        "a": "a",
-        "b.txt": "b",
-    }

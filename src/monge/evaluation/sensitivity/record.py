@@ -13,7 +13,7 @@ from monge.evaluation.sensitivity.effects import Crossing, Effect, Spread, mean_
 from monge.evaluation.sensitivity.factors import Factor, shown
 from monge.evaluation.sensitivity.findings import verdict
 from monge.evaluation.sensitivity.points import DrawnCorpus
-from monge.render.cells import DASH, dashed, decimals, span
+from monge.render.cells import DASH, dashed, number_cell, span
 from monge.types.table import Cell, Sheet, Span
 
 _SAME = ("dataset", "text", "level", "human", "statistic")
@@ -268,7 +268,7 @@ def _level_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]
 
 def _value_cell(value: float, setting: str, spread: Spread) -> Cell:
     mark = ("best" if spread.lead.sign > 0 else "tied") if setting == spread.best else ""
-    return Cell(decimals(value), "", mark)
+    return number_cell(value, digits=3, mark=mark)
 
 
 def _spread_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
