@@ -20,11 +20,64 @@ with 4, one that is interrupted with 130.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 GATE_FAILED = 4
 """The exit code of a run whose score is worse than what `--fail-under` asks for."""
+
+
+PARAMETERS = {
+    "--cache": "cache", "--columns": "columns", "--common": "common=True", "--device": "device",
+    "--human": "human", "--idf-corpus": "idf_corpus", "--lang": "lang", "--layers": "layers",
+    "--level": "level", "--model": "model", "--online": "online=True", "--pairs": "pairs",
+    "--precision": "precision", "--sample": "sample", "--scores": "scores", "--set": "settings",
+    "--stats": "stats", "--switch": "switches", "-m": "metric", "-r": "references",
+    "-s": "sources", "-t": "hypotheses",
+}  # fmt: skip
+"""Options of the command, and the parameters of Python calls that do the same."""
+_COMMAND = r"monge [a-z-]+(?: -{1,2}[a-zA-Z][\w-]*(?: (?!and |or |to )[^ ,;)]+)?)*"
+_VALUE = r"[ =]([A-Z][A-Z|.]*|[a-z_.]+=[^ ,;)]+|(?<=--lang )[a-z]{2}\b|(?<=--level )[a-z]+)"
+_OPTION = rf"(?<![\w-])(--[a-z][a-z-]*|-[mrst](?= ))(?:{_VALUE})?"
+_COMMAND_OR_OPTION = re.compile(f"({_COMMAND})|{_OPTION}")
+_commands = 0
+
+
+@contextmanager
+def in_command() -> Iterator[None]:
+    """Let messages speak of the command's options in the block, not of Python's parameters."""
+    global _commands
+    _commands += 1
+    try:
+        yield
+    finally:
+        _commands -= 1
+
+
+def worded(message: str) -> str:
+    """Return a message in the words of the caller: options of the command, or parameters.
+
+    Whole commands, such as `monge fit -m NAME`, stay commands.
+    """
+    return message if _commands else _COMMAND_OR_OPTION.sub(_name_parameter, message)
+
+
+def _name_parameter(match: re.Match[str]) -> str:
+    command, option, value = match.groups()
+    parameter = PARAMETERS.get(option or "")
+    if command or parameter is None:
+        return match[0]
+    if value is None or "=" in parameter:
+        return f"{parameter} {value}" if value else parameter
+    if option == "--set":
+        return f"settings=['{value}']"
+    if parameter in ("columns", "switches") and "=" in value:
+        pairs = (pair.partition("=") for pair in value.split(","))
+        choices = {name: chosen for name, _, chosen in pairs}
+        return f"{parameter}={choices}"
+    return parameter if option.startswith("-") and len(option) == 2 else f"{parameter}={value}"
 
 
 class MongeError(Exception):
@@ -40,6 +93,10 @@ class MongeError(Exception):
 
     exit_code: int = 1
     http_status: int = 422
+
+    def __str__(self) -> str:
+        """Return the message, which names parameters in Python and options in the command."""
+        return worded(super().__str__())
 
 
 class DataError(MongeError):
@@ -118,6 +175,10 @@ class Notice(UserWarning):
     """A warning for the user, not for developers: one sentence, which the command shows as one
     line.
     """
+
+    def __str__(self) -> str:
+        """Return the sentence, which names parameters in Python and options in the command."""
+        return worded(super().__str__())
 
 
 class Unsuited(Notice):

@@ -111,10 +111,10 @@ def test_a_metric_of_sources_takes_no_references():
     monge.register("copied", lambda hypothesis, source: overlap(hypothesis, source))
     result = monge.score(["a b"], sources=["a c"], metric="copied")
     assert result.score == 0.5
-    with pytest.raises(UsageError, match=r"copied takes the source: give them \(-s FILE\)"):
+    with pytest.raises(UsageError, match=r"copied takes the source: give them \(sources\)"):
         monge.score(["a b"], ["a c"], metric="copied")
     monge.register("overlap", overlap)
-    with pytest.raises(UsageError, match=r"overlap takes the references: give them \(-r FILE\)"):
+    with pytest.raises(UsageError, match=r"overlap takes the references: give them \(references\)"):
         monge.score(["a b"], sources=["a c"], metric="overlap")
 
 

@@ -507,3 +507,19 @@ def test_a_run_writes_no_more_vectors_than_the_next_run_will_find(tmp_path):
         0 < store.info().entries["vectors"] <= 200
     )  # a quarter of the limit, and what went over it
     assert store.get([entry(i)[0] for i in range(200, 2000)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("500MB", 500 * 2**20), ("2G", 2 * 2**30), ("1.5 kib", 1536), ("4096", 4096)]
+)
+def test_the_limit_is_that_of_the_environment(text, size, tmp_path, monkeypatch):
+    monkeypatch.setenv("MONGE_CACHE_LIMIT", text)
+    with Store(tmp_path) as store:
+        assert store.info().limit == size
+
+
+@pytest.mark.parametrize("text", ["much", "-1", "0", "2 X"])
+def test_a_limit_that_is_no_size_is_refused(text, tmp_path, monkeypatch):
+    monkeypatch.setenv("MONGE_CACHE_LIMIT", text)
+    with pytest.raises(UsageError, match=f"takes a size such as 500MB or 2GB, got '{text}'"):
+        Store(tmp_path)

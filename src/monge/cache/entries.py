@@ -19,6 +19,8 @@ States of the file:
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
 import time
 import warnings
@@ -34,7 +36,10 @@ from monge.cache import database
 from monge.cache.database import FILE
 from monge.errors import NotKept, UsageError
 
-LIMIT = 8 * 2**30  # bytes of values
+LIMIT = 8 * 2**30
+"""The bytes that a cache may take, unless MONGE_CACHE_LIMIT says otherwise."""
+LIMIT_VARIABLE = "MONGE_CACHE_LIMIT"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]?)i?B?", re.IGNORECASE)
 PATIENCE = 60.0  # seconds that closing waits for another process' lock
 VECTORS = "vectors"
 _WAIT = 5.0  # seconds that reading or writing waits for a lock, once
@@ -53,11 +58,24 @@ _Row = tuple[bytes, str, bytes, int, bytes]
 
 @dataclass(frozen=True)
 class Info:
-    """The contents of a store: entries and bytes per kind."""
+    """The contents of a store: entries and bytes per kind, and the bytes that it may take."""
 
     path: Path
     entries: Mapping[str, int]
     size: Mapping[str, int]
+    limit: int
+
+
+def cache_limit() -> int:
+    """Return the bytes that a cache may take: those of MONGE_CACHE_LIMIT, such as 500MB or 2G."""
+    text = os.environ.get(LIMIT_VARIABLE, "").strip()
+    if not text:
+        return LIMIT
+    match = _SIZE.fullmatch(text)
+    if match is None or float(match[1]) <= 0:
+        raise UsageError(f"{LIMIT_VARIABLE} takes a size such as 500MB or 2GB, got {text!r}")
+    power = " KMGT".index(match[2].upper() or " ")
+    return int(float(match[1]) * 1024**power)
 
 
 def key_of(*parts: object) -> bytes:
@@ -90,12 +108,12 @@ class Store:
         self,
         directory: str | Path,
         *,
-        limit: int = LIMIT,
+        limit: int | None = None,
         vectors: bool = True,
         patience: float = PATIENCE,
     ) -> None:
         self.path = Path(directory) / FILE
-        self._limit = limit
+        self._limit = cache_limit() if limit is None else limit
         self.vectors = vectors
         self._patience = patience
         self.troubles: list[str] = []
@@ -167,7 +185,7 @@ class Store:
     def info(self) -> Info:
         """Return the number of entries and bytes per kind; raises where they cannot be read."""
         if not self.path.exists():
-            return Info(self.path, {}, {})
+            return Info(self.path, {}, {}, self._limit)
         with self._lock:
             rows = self._read(_COUNT)
             if self._db is None and self.path.exists():  # it may just have been set aside
@@ -176,6 +194,7 @@ class Store:
             self.path,
             {kind: count for kind, count, _ in rows},
             {kind: size for kind, _, size in rows},
+            self._limit,
         )
 
     def clear(self) -> None:

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import LeftOut, ModelError, MongeError, Notice, NotKept, UsageError
+from monge.errors import LeftOut, ModelError, MongeError, Notice, NotKept, UsageError, in_command
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
@@ -162,10 +162,14 @@ def run(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # the same bytes whatever the locale
             stream.reconfigure(encoding="utf-8", errors=errors)
     threads.choose()
+    with in_command():
+        return _run_command(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run_command(command_line: list[str]) -> int:
     try:
         # not app(): its own handling of a closed pipe and of Ctrl-C hides both from us
         command = typer.main.get_command(app)
-        command_line = list(sys.argv[1:] if arguments is None else arguments)
         _check_output_is_no_input(command_line)
         with warnings.catch_warnings(), command.make_context("monge", command_line) as context:
             warnings.simplefilter("default", Notice)  # each sentence once

@@ -42,11 +42,11 @@ def info(
         (Cell(kind), Cell(str(count)), Cell(f"{held.size[kind] / 2**20:.1f}"))
         for kind, count in held.entries.items()
     )
-    empty = () if rows else ("empty",)
-    sheet = Sheet(str(held.path), ("kind", "entries", "MB"), rows, empty)
-    write_listing(
-        Listing({"path": str(held.path), "kinds": entries}, [sheet]), output_format, output
-    )
+    limit = f"at most {held.limit / 2**20:,.0f} MB: then the oldest vectors are dropped first "
+    notes = (*(() if rows else ("empty",)), f"{limit}(MONGE_CACHE_LIMIT sets it)")
+    sheet = Sheet(str(held.path), ("kind", "entries", "MB"), rows, notes)
+    facts = {"path": str(held.path), "limit": held.limit, "kinds": entries}
+    write_listing(Listing(facts, [sheet]), output_format, output)
 
 
 @app.command(cls=Verb)

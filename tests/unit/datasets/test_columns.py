@@ -81,7 +81,7 @@ def test_the_note_is_what_columns_would_say():
     [
         (
             ["mt", "output", "ref"],
-            "both 'mt' and 'output' can be the hypothesis; say which: --columns hypothesis=mt",
+            "both 'mt' and 'output' can be the hypothesis; say which: columns={'hypothesis': 'mt'}",
         ),
         (["hyp", "gold", "target"], "both 'gold' and 'target' can be the reference"),
         (["hyp", "references", "reference"], "both 'references' and 'reference'"),

@@ -358,7 +358,7 @@ def test_there_are_forty_faults_and_none_is_in_the_files_themselves(tmp_path):
     [
         ("mqm_ted_zhxx.tsv", r"mqm_ted_zhxx\.tsv: unknown language code 'xx' in 'zhxx'"),
         ("mqm_ted_chinese.tsv", "expected the languages as four letters"),
-        ("mqm_other_ende.tsv", r"several test sets \(other, ted\): --switch test_set=NAME"),
+        ("mqm_other_ende.tsv", r"several test sets \(other, ted\): switches={'test_set': 'NAME'}"),
     ],
 )
 def test_names_of_mqm_files_tell_the_languages(tmp_path, name, words):

@@ -150,7 +150,7 @@ def test_a_metric_s_score_of_a_document_is_the_mean_of_its_segments(folder):
     means = [segments[group.unit_of == unit].mean() for unit in range(len(group.units))]
     assert agreement.level == "document"
     assert agreement.groups[PAIR].value == pytest.approx(np.corrcoef(means, group.scores)[0, 1])
-    with pytest.raises(InvalidSetting, match="documents are judged: leave --sample out"):
+    with pytest.raises(InvalidSetting, match="documents are judged: leave sample out"):
         Task("mt-metrics-eval", folder, human="esa-merged", level="document", sample=2).open()
 
 
@@ -208,7 +208,7 @@ def test_faults_of_domain_scores_are_named(folder, line, words):
 
 def test_levels_need_documents(folder):
     (folder / f"documents/{PAIR}.docs").unlink()
-    with pytest.raises(InvalidSetting, match="--level document needs the document of every seg"):
+    with pytest.raises(InvalidSetting, match="level=document needs the document of every seg"):
         opened(folder, level="document")
 
 

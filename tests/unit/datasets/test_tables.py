@@ -98,8 +98,8 @@ def test_labels_may_be_whole_numbers(write):
         ("t.tsv", "hypotesis\treference\nh\tr\n", r"t\.tsv: no column 'hypothesis'; did you mean "
             r"'hypotesis'\?"),
         ("t.tsv", "hypothesis\trefer\nh\tr\n", r"no column 'reference'; did you mean 'refer'\?"),
-        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: --columns "
-            r"hypothesis=COLUMN\)"),
+        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: "
+         r"columns={'hypothesis': 'COLUMN'}\)"),
         ("t.tsv", "hypothesis\treference\nh\tr\nh\n", r"t\.tsv:3: 1 field, expected 2 "
             r".*'reference' is missing"),
         ("t.tsv", "hypothesis\treference\nh\tr\tz\n", r"t\.tsv:2: 3 fields, expected 2 "

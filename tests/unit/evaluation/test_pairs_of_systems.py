@@ -145,7 +145,7 @@ def test_names():
     assert named("pairwise_accuracy", "scores") == "acc23"
     assert named("SPA", "systems", segments=True) == "soft_pairwise_accuracy"
     for kind, segments in (("scores", True), ("rankings", True), ("systems", False)):
-        with pytest.raises(InvalidSetting, match="--level system"):
+        with pytest.raises(InvalidSetting, match="level=system"):
             named("spa", kind, segments=segments)
 
 

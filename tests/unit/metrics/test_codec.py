@@ -221,7 +221,7 @@ def test_names_that_are_none(metric, message):
     ("emd", ("readout=objective",), "needs transport=tempered"),
     ("twmd", ("transport=exact", "readout.of=objective"), "needs transport=tempered"),
     ("trwmd", ("transport.sweeps=converged",), "converges in one sweep"),
-    ("twmd", ("units.stopwords=lang",), "needs --lang"),
+    ("twmd", ("units.stopwords=lang",), "needs lang"),
 ])  # fmt: skip
 def test_parts_that_may_not_meet(metric, changes, message):
     with pytest.raises(InvalidSetting, match=message):
