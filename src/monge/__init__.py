@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Metric,
         MetricPlugin,
         Results,
+        TransportFunction,
         explain,
         fit,
         load,
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "monge.api": (
-        "Corpora", "Metric", "MetricPlugin", "Results", "explain", "fit", "load", "load_stats",
+        "Corpora", "Metric", "MetricPlugin", "Results", "TransportFunction", "explain",
+        "fit", "load", "load_stats",
         "register", "save_stats", "score", "score_segments",
         "show", "unregister",
     ),
@@ -53,7 +55,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Corpora", "CorpusStats", "Explanation", "Metric", "MetricPlugin", "MongeError", "Resampling",
     "Result", "Results", "Segment",
-    "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load",
+    "Setup", "Signature", "Task", "TransportFunction", "__version__", "compare", "evaluate",
+    "explain", "fit", "load",
     "load_stats", "probe",
     "recommend", "register", "save_stats", "score", "score_dataset", "score_segments", "show",
     "unregister",

@@ -25,12 +25,13 @@ from monge.api.statistics import load_stats, save_stats
 from monge.api.usable import score_usable, warn_left_out
 from monge.datasets.lists import segments_of
 from monge.metrics.plugins import MetricPlugin
+from monge.metrics.user_choices import TransportFunction
 from monge.scoring.run import Watch
 from monge.scoring.scorer import Corpora
 
 __all__ = [
     "DEFAULT_METRIC", "BrokenMetrics", "Corpora", "Metric", "MetricPlugin", "NotebookExplanation",
-    "NotebookResult", "Options", "Results", "Watch",
+    "NotebookResult", "Options", "Results", "TransportFunction", "Watch",
     "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load",
     "load_stats", "register", "replay",
     "save_stats", "score", "score_segments", "score_usable", "segments_of", "show", "suited",

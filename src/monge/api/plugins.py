@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, TypedDict, Unpack
 
 from monge.errors import UnknownName, UsageError
 from monge.metrics import plugins
 from monge.metrics.plugins import MetricPlugin, RegisteredMetric
 from monge.metrics.presets import is_built_in, preset_of_plugin
+from monge.metrics.user_choices import TransportFunction, register_choice, unregister_choice
 
 
 class PluginFacts(TypedDict, total=False):
@@ -26,7 +27,9 @@ class PluginFacts(TypedDict, total=False):
     identity: str
 
 
-def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> RegisteredMetric:
+def register(
+    name: str, implementation: Any, *, kind: str = "metric", **facts: Unpack[PluginFacts]
+) -> RegisteredMetric | None:
     """Make a metric usable by name in this process.
 
     Args:
@@ -35,11 +38,13 @@ def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> Re
             (hypothesis, reference), a function of lists (hypotheses, references), or an object with
             such a method `score`; `source` and `sources` are parameters too. A MetricPlugin has the
             facts within it.
+        kind: `metric`; or `ground` or `readout`, for a TransportFunction that transport metrics
+            then take: `twmd[ground=NAME]`.
         facts: title, cites, version, higher_is_better, low, high, takes, references, together,
             identity: the fields of MetricPlugin.
 
     Returns:
-        The metric as it is registered.
+        The metric as it is registered; None for a ground or a readout.
 
     Raises:
         UsageError: where the name is taken or the implementation is not a metric.
@@ -51,6 +56,9 @@ def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> Re
         4.0
         >>> monge.unregister("length")
     """
+    if kind != "metric":
+        register_choice(kind, name, _function_of(implementation, facts))
+        return None
     unknown = next((fact for fact in facts if fact not in PluginFacts.__annotations__), None)
     if unknown is not None:
         raise UnknownName("fact of a plugin", unknown, PluginFacts.__annotations__)
@@ -65,6 +73,21 @@ def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> Re
     return registered
 
 
+def _function_of(implementation: Any, facts: PluginFacts) -> TransportFunction:
+    """Return a function with its facts; raise for a fact that only metrics have."""
+    function = (
+        implementation
+        if isinstance(implementation, TransportFunction)
+        else TransportFunction(implementation)
+    )
+    own_facts = [field.name for field in fields(TransportFunction) if field.name != "function"]
+    unknown = next((fact for fact in facts if fact not in own_facts), None)
+    if unknown is not None:
+        raise UnknownName("fact of a ground or a readout", unknown, own_facts)
+    changes: dict[str, Any] = dict(facts)
+    return replace(function, **changes)
+
+
 def unregister(name: str) -> None:
     """Forget a metric that was registered in this process.
 
@@ -73,4 +96,5 @@ def unregister(name: str) -> None:
         <registered metric length>
         >>> monge.unregister("length")
     """
-    plugins.remove_plugin(name)
+    if not unregister_choice(name):
+        plugins.remove_plugin(name)

@@ -78,13 +78,9 @@ def compare(
             watch.grow(len(rows))
         run = output.run(watch)
         comparison = compare_segments(
-            variants,
-            rows,
-            scores=other_scores,
-            resampling=tests.resampling(),
-            run=run,
-            common=pairing.common,
-        )
+            variants, rows, scores=other_scores, resampling=tests.resampling(),
+            run=run, common=pairing.common,
+        )  # fmt: skip
     if pairing.fail_under is not None:
         check_baseline(comparison, pairing.fail_under)
     systems = [standing.system for standing in comparison.standings[0].systems]

@@ -297,3 +297,19 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),
 }
+
+
+def add_choice(axis: str, choice: Choice) -> None:
+    """Add a user's choice to an axis."""
+    _changeable(axis)[choice.name] = choice
+
+
+def remove_choice(axis: str, name: str) -> None:
+    """Remove a user's choice from an axis."""
+    del _changeable(axis)[name]
+
+
+def _changeable(axis: str) -> dict[str, Choice]:
+    choices = AXES[axis]
+    assert isinstance(choices, dict)
+    return choices

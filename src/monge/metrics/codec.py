@@ -16,6 +16,7 @@ from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.metrics.axes import AXES, Choice, Layers
+from monge.metrics.user_choices import load_choice
 from monge.types.settings import Kind, number
 
 _NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)*=)")
@@ -78,7 +79,7 @@ def read_choice(axis: str, text: str) -> Choice:
     else:
         call = _CALL.fullmatch(head) if head not in choices else None
         name = call["name"] if call else head
-        if name not in choices:
+        if name not in choices and not load_choice(axis, name):
             raise UnknownName(f"{axis} choice", name, choices)
         choice = choices[name]
         if call:
