@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import file_digest, sha256
 from pathlib import Path
 
+from monge.encoders.model_files import check_content
 from monge.errors import ModelError
 
 CONFIG = "config.json"
@@ -112,5 +113,6 @@ def read_json(path: Path) -> object:
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:
+        check_content(path, "JSON")
         raise ModelError(f"{path}: not readable as JSON ({error})") from None
     return content
