@@ -42,6 +42,8 @@ VERBS = {
     "negations, names, typos and many more.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
     "beside the model.",
+    "adapter": "Exchange adapters with the library peft: write them as a LoRA directory, or make "
+    "them of such a directory.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and "
     "what still holds.",
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, "

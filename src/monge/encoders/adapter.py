@@ -150,8 +150,8 @@ def find_adapter(name: str, base: ModelFiles, *, online: bool = False) -> Adapte
         return read_adapter(directory, name)
     if not path.is_dir():
         raise ModelError(
-            f"{name!r} is no adapter: neither a directory nor a hub name (owner/name[@revision]) "
-            f"nor one of {', '.join(SHIPPED)}"
+            f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)} nor "
+            f"a hub name (owner/name[@revision])"
         )
     return read_adapter(path)
 

@@ -76,6 +76,11 @@ def _hash_bytes_of(path: Path) -> str:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def of_bytes(content: bytes) -> str:
+    """Return the sha256 of bytes."""
+    return sha256(content).hexdigest()
+
+
 def of_weights(paths: Iterable[Path]) -> str:
     """Return the sha256 of a single file, or of the sha256s of several, in name order."""
     digests = [of_file(path) for path in sorted(paths)]

@@ -28,6 +28,8 @@ def check_content(path: Path, kind: str = "weights") -> None:
 
 def check_directory(directory: Path) -> None:
     """Raise where a directory cannot be a model: it is empty, or holds an adapter of peft alone."""
+    if not directory.is_dir():
+        raise ModelError(f"{directory}: no such directory")
     try:
         is_empty = next(directory.iterdir(), None) is None
     except OSError as error:

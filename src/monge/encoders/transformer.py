@@ -249,6 +249,16 @@ def read_body(files: ModelFiles) -> Body | None:
     return None if body is not None and body.kind == MODERN else body
 
 
+def parameter_shapes(files: ModelFiles) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every parameter of a model, by name."""
+    read = _read_without_transformers(files)
+    if read is None:
+        parameters: dict[str, Tensor] = dict(load_encoder(files)[0].named_parameters())
+    else:
+        parameters = dict(read[0].tensors)
+    return {name: tuple(tensor.shape) for name, tensor in parameters.items()}
+
+
 def merge_adapter(body: Body, adapter: Adapter) -> Body:
     """Return the body with the adapter merged into its weights."""
     rows = torch.arange(body.settings["vocab_size"]) if WORDS in adapter.tensors else None
