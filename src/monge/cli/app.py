@@ -62,6 +62,8 @@ VERBS = {
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
+    "mcp": "Answer agents by the Model Context Protocol over stdin and stdout: score, compare, "
+    "explain, recommend.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does, in one line. The module of a verb is imported when the verb is called."""
