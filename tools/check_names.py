@@ -92,6 +92,9 @@ def measure_functions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, int
             inner = f"{owner}{child.name}."
             if not isinstance(child, ast.ClassDef):
                 lines = (child.end_lineno or child.lineno) - child.lineno + 1
+                if ast.get_docstring(child) is not None:  # examples may be long
+                    docstring = child.body[0]
+                    lines -= (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
                 yield inner.rstrip("."), child.lineno, lines
         yield from measure_functions(child, inner)
 

@@ -302,7 +302,7 @@ def evaluate_adapter(dataset: str, name: str, options: argparse.Namespace) -> li
 
     All metrics are scored in one pass; each is then tested alone, with scores from the cache.
     """
-    from monge.evaluation import Resampling, Run, Task, evaluate
+    from monge.evaluation import Resampling, Run, Task, evaluate_task
 
     base = model_option(RECIPES[name].base)
     adapter = RECIPES[name].shipped or ADAPTERS / name
@@ -320,14 +320,14 @@ def evaluate_adapter(dataset: str, name: str, options: argparse.Namespace) -> li
     with tempfile.TemporaryDirectory() as folder:
         run = Run(options.cache or folder)
         if len(variants) > 1:
-            evaluate(
+            evaluate_task(
                 task,
                 [variant for pair in variants for variant in pair],
                 run=run,
                 resampling=Resampling(resamples=1),
             )
         evaluations = [
-            evaluate(task, pair, run=run, resampling=Resampling(resamples=1000)).agreements
+            evaluate_task(task, pair, run=run, resampling=Resampling(resamples=1000)).agreements
             for pair in variants
         ]
     return [

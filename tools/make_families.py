@@ -25,7 +25,7 @@ from repository import DOCS, RESULTS, Pages, fill_block, read_json, write_pages
 from monge import api
 from monge.cli.app import run
 from monge.datasets import open_dataset
-from monge.evaluation import Resampling, Run, Setup, Task, evaluate
+from monge.evaluation import Resampling, Run, Setup, Task, evaluate_task
 from monge.evaluation.score_book import rows_of
 from monge.papers.tables import table_named
 from monge.stats import pearson
@@ -73,7 +73,7 @@ def set_prefix(prefix: str) -> list[str]:
 def evaluate_metrics(dataset: str, group: str, prefix: str, options: argparse.Namespace) -> Figures:
     """Return Pearson's r of every metric on a group, from one encoding pass."""
     switches = {"languages": group} if dataset == "stsb" else {}
-    evaluation = evaluate(
+    evaluation = evaluate_task(
         Task(dataset, options.data, pairs=None if switches else [group], switches=switches),
         METRICS,
         setup=Setup(set_prefix(prefix), model=model_path(options)),

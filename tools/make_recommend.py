@@ -30,7 +30,7 @@ from repository import DOCS, PACKAGE, Pages, draw_picture, write_pages
 from monge.datasets import open_dataset
 from monge.datasets.output import write_text
 from monge.errors import Notice
-from monge.evaluation import Evaluation, Run, Setup, Task, evaluate
+from monge.evaluation import Evaluation, Run, Setup, Task, evaluate_task
 from monge.metrics.signature import shortened
 from monge.recommendation.recommend import TASKS, recommend
 from monge.render.table import sheets_markdown
@@ -238,7 +238,7 @@ def evaluate_missing(options: argparse.Namespace) -> None:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", Notice)
-                evaluation = evaluate(
+                evaluation = evaluate_task(
                     judgements.make_task(options.data),
                     metrics,
                     setup=judgements.setup(),

@@ -33,6 +33,7 @@ from reference_pages.metrics import (
 )
 from repository import DOCS, PACKAGE, Pages, fill_block, write_pages
 
+import monge
 from monge.cli.app import VERBS, command_of, run
 from monge.cli.help_pages import EXAMPLES
 from monge.cli.options import GROUPS
@@ -43,6 +44,27 @@ from monge.metrics.codec import LAYERS_ACCEPT, settable
 from monge.metrics.lexical import LEXICAL
 
 INPUT, REFERENCE, EXAMPLE = DOCS / "input.md", DOCS / "reference", PACKAGE / "example"
+
+
+# --- public names
+
+HOMES = {name: getattr(monge, name).__module__ for name in monge.__all__ if name != "__version__"}
+"""The module of each public name."""
+
+
+def make_python_page() -> str:
+    """Return the page of every public name, which mkdocstrings fills from docstrings."""
+    names = sorted(HOMES, key=lambda name: (name[0].isupper(), name.lower()))
+    options = "    options:\n      show_root_full_path: false\n"
+    parts = [
+        "# Python reference\n",
+        GENERATED_NOTE,
+        "Every public name of `monge`, made from the docstrings; `help(monge.score)` shows the "
+        "same. What may change from version to version: [policy](../policy.md). The examples run "
+        "as tests.\n",
+        *(f"::: {HOMES[name]}.{name}\n{options}" for name in names),
+    ]
+    return "\n".join(parts)
 
 
 # --- verbs and options
@@ -312,7 +334,8 @@ KEY_MEANINGS = {
     "signature": "everything that moves the score, in one line",
     "run": "facts of the data: counts, nothing that moves a score",
     "segments": "one object a segment, in input order",
-    "reference": "index of the reference that won",
+    "best_reference": "number of the reference that decided, from 1; null if several did",
+    "schema": "version of this form",
     "flags": "what was unusual, in words",
     "ci": "bootstrap interval",
     "low": "lower end of the interval",
@@ -485,6 +508,7 @@ def make_columns_table() -> str:
 def make_pages() -> Pages:
     """Return every page of the reference that needs no run of a model."""
     pages = {
+        REFERENCE / "python.md": make_python_page(),
         REFERENCE / "commands.md": make_commands_page(),
         REFERENCE / "settings.md": make_settings_page(),
         REFERENCE / "data-sets.md": make_datasets_page(),

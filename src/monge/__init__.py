@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from monge.cluster import score_dataset
     from monge.errors import MongeError
     from monge.evaluation.agreement import Resampling
-    from monge.evaluation.compare import compare
-    from monge.evaluation.evaluate import evaluate
+    from monge.evaluation.calls import compare, evaluate
     from monge.evaluation.task import Task
     from monge.evaluation.variants import Setup
     from monge.probing.study import probe

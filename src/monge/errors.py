@@ -28,7 +28,15 @@ GATE_FAILED = 4
 
 
 class MongeError(Exception):
-    """Base class of every error that is caused by the user's input, not by a defect of monge."""
+    """Base class of every error that is caused by the user's input, not by a defect of monge.
+
+    Examples:
+        >>> try:
+        ...     monge.score(["a"], ["b"], "bertscroe")
+        ... except monge.MongeError as error:
+        ...     print(error)
+        unknown metric 'bertscroe'; did you mean bertscore? (monge metrics lists them)
+    """
 
     exit_code: int = 1
     http_status: int = 422

@@ -155,5 +155,5 @@ def test_jsonl_streams_segments_then_results(monge):
             if (r["metric"], r["system"]) == (result["metric"], result["system"])
         ]
         assert [
-            {k: row[k] for k in ("id", "score", "parts", "reference", "flags")} for row in mine
+            {k: row[k] for k in ("id", "score", "parts", "best_reference", "flags")} for row in mine
         ] == result["segments"]

@@ -49,7 +49,7 @@ TASKS = [
     Task("get JSON", f"{SCORE} -m chrf -f "
         f"json", 0, (r'"metric": ?"chrf"', r'"signature": ?"metric:chrf\|')),
     Task("get the scores of "
-        "segments", f"{SCORE} -m chrf --segments -f tsv", 0, (r"(?m)^chrf\tsystem-a.txt\t1\t",)),
+        "segments", f"{SCORE} -m chrf --segments -f tsv", 0, (r"(?m)^chrf\tsystem-a\t1\t",)),
     Task("get them with "
         "texts", f"{SCORE} -m chrf --with-texts -f jsonl", 0, (r'"hypothesis": ?"', r'"id": ?"1"')),
     Task("paste a table into a merge "

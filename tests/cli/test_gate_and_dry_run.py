@@ -32,7 +32,7 @@ def test_a_gate_names_the_worst_segments(monge, workplace):
     assert found.code == 4 and "chrf" in found.out
     first, *others = found.err.splitlines()
     assert re.fullmatch(
-        r"monge: chrf of system-a.txt: [0-9.]+ is below 99.5; its worst 5 segment\(s\):", first
+        r"monge: chrf of system-a: [0-9.]+ is below 99.5; its worst 5 segment\(s\):", first
     )
     texts = lines(workplace / "system-a.txt")
     for line, row in zip(others, worst, strict=True):
@@ -173,3 +173,27 @@ def test_a_dry_run_loads_no_torch(workplace):
 def test_a_dry_run_finds_mistakes(monge, workplace):
     assert monge("score", "-t", "system-a.txt", "-r", "missing.txt", "--dry-run").code == 1
     assert monge(*BASIC, "-m", "twmdd", "--dry-run").code == 2
+
+
+def test_a_comparison_fails_where_a_system_is_significantly_worse_than_the_baseline(
+    monge, workplace
+):
+    texts = lines(workplace / "reference.txt") * 6
+    (workplace / "good.txt").write_text("\n".join(texts) + "\n")
+    (workplace / "bad.txt").write_text("\n".join("x" + text[:9] for text in texts) + "\n")
+    (workplace / "wanted.txt").write_text("\n".join(texts) + "\n")
+    both = ("compare", "-t", "good.txt", "-t", "bad.txt", "-r", "wanted.txt", "-m", "chrf")
+    failed = monge(*both, "--fail-under", "good")
+    assert failed.code == 4 and failed.out.startswith("2 systems")
+    assert "monge: bad is significantly worse than good by chrf: " in failed.err
+    assert monge(*both, "--fail-under", "bad").code == 0
+    wrong = monge(*both, "--fail-under", "god")
+    assert wrong.code == 2 and "did you mean good?" in wrong.err
+
+
+def test_two_segments_are_no_reason_to_fail(monge, workplace):
+    (workplace / "t.tsv").write_text(
+        "system\tid\thypothesis\treference\n"
+        "a\t1\tthe cat sat\tthe cat sat\na\t2\the left\the left\nb\t1\tcat\tthe cat sat\nb\t2\tx\the left\n"
+    )
+    assert monge("compare", "t.tsv", "-m", "chrf", "--fail-under", "a").code == 0

@@ -210,8 +210,8 @@ def test_a_directory_is_every_output_in_it(monge, outputs):
         monge("compare", "-t", "outputs", "-r", "reference.txt", *FAST, "-f", "json").out
     )
     assert [one["system"] for one in compared["results"][0]["systems"]] == [
-        "system-a.txt",
-        "system-b.txt",
+        "system-a",
+        "system-b",
     ]
 
 
@@ -278,7 +278,7 @@ def test_hypotheses_stand_side_by_side(monge, lines):
         "2",
     )
     found = json.loads(monge(*command, "-f", "json").out)["explanations"]
-    assert [one["name"] for one in found] == ["system-a.txt", "system-b.txt"]
+    assert [one["name"] for one in found] == ["system-a", "system-b"]
     assert [one["hypothesis"]["text"] for one in found] == [
         lines["system-a"][1],
         lines["system-b"][1],
@@ -290,14 +290,14 @@ def test_hypotheses_stand_side_by_side(monge, lines):
     assert found[0]["score"] > found[1]["score"] and row in [
         line.split() for line in shown.splitlines()
     ]
-    assert "system-b.txt is worse than system-a.txt by " in shown
+    assert "system-b is worse than system-a by " in shown
     page = monge(*command, "-f", "html").out
-    for name in ("system-a.txt", "system-b.txt"):
+    for name in ("system-a", "system-b"):
         assert f"Hypothesis: {name}." in shown and f"<h2>{name}</h2>" in page
     for form in ("markdown", "latex", "tsv"):
         other = monge(*command, "-f", form).out
         assert row[1] in other or form == "tsv"
-        assert other.count("system-b.txt") >= 4, form  # its score, its column, its texts
+        assert other.count("system-b") >= 4, form  # its score, its column, its texts
     typed = monge(
         "explain",
         lines["system-a"][1],

@@ -66,7 +66,7 @@ def test_score_compare_and_report_show_the_same_intervals(monge, example, seed):
     alone = monge("report", "-t", SYSTEMS[0], *given, "-f", "markdown", "--plans", 0).out.replace(
         "\\", ""
     )
-    of_one = {key: one for key, one in of_score.items() if key[0] == SYSTEMS[0]}
+    of_one = {key: one for key, one in of_score.items() if f"{key[0]}.txt" == SYSTEMS[0]}
     assert shown(of_one) == {", ".join(ends) for ends in SPAN.findall(alone)}
 
 

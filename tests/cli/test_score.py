@@ -55,13 +55,13 @@ def test_json_is_as_designed(monge, workplace):
     assert list(result) == keys
     assert (result["metric"], result["system"], result["n"], result["higher_is_better"]) == (
         "twmd",
-        "system-a.txt",
+        "system-a",
         6,
         True,
     )
     assert result["run"]["truncated"] == 0
     assert result["run"]["flagged"] == {}
-    assert list(result["segments"][0]) == ["id", "score", "parts", "reference", "flags"]
+    assert list(result["segments"][0]) == ["id", "score", "parts", "best_reference", "flags"]
     assert [one["id"] for one in result["segments"]] == list("123456")
     assert (
         set(result["parts"]) == set(result["segments"][0]["parts"]) == {"precision", "recall", "f1"}
@@ -84,10 +84,10 @@ def test_results_come_system_by_system_metrics_in_order(monge):
         monge(*BASIC, "-t", "system-b.txt", "-m", "wmd", "-m", "bertscore", "-f", "json")
     )
     assert [(one["system"], one["metric"]) for one in found] == [
-        ("system-a.txt", "wmd"),
-        ("system-a.txt", "bertscore"),
-        ("system-b.txt", "wmd"),
-        ("system-b.txt", "bertscore"),
+        ("system-a", "wmd"),
+        ("system-a", "bertscore"),
+        ("system-b", "wmd"),
+        ("system-b", "bertscore"),
     ]
 
 
@@ -122,8 +122,13 @@ def test_several_references_by_rule(monge):
         )
         (result,) = results(monge(*arguments))
         assert np.allclose(scores(result), wanted, atol=1e-5, rtol=0)
-        winner = [one["reference"] for one in result["segments"]]
-        assert winner == {"max": table.argmax(0).tolist(), "mean": [-1] * 6, "first": [0] * 6}[rule]
+        winner = [one["best_reference"] for one in result["segments"]]
+        wanted_winner = {
+            "max": (table.argmax(0) + 1).tolist(),
+            "mean": [None] * 6,
+            "first": [1] * 6,
+        }
+        assert winner == wanted_winner[rule]
 
 
 def test_source_stands_in_for_references(monge):

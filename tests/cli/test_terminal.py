@@ -465,7 +465,7 @@ def test_lines_of_a_blend_beside_other_metrics(monge, tiny_bert):
     found = monge(*line.split(), "--model", tiny_bert)
     rows = [json.loads(line) for line in found.out.splitlines()]
     for metric in ("sentsim", "twmd", "chrf"):
-        for system in ("system-a.txt", "system-b.txt"):
+        for system in ("system-a", "system-b"):
             mine = [row for row in rows if (row["metric"], row["system"]) == (metric, system)]
             assert [row.get("id") for row in mine if row["type"] == "segment"] == list("123456")
             assert [row["n"] for row in mine if row["type"] == "result"] == [6]

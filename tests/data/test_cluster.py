@@ -3,7 +3,7 @@
 import pytest
 
 from monge.cluster import Engine, passes_on_ray
-from monge.evaluation import Run, Setup, Task, evaluate
+from monge.evaluation import Run, Setup, Task, evaluate_task
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray itself
 MODEL = "multilingual-e5-small"  # of the packaged models the one that knows all languages of WMT17
@@ -12,8 +12,8 @@ METRICS = ["twmd", "bertscore", "moverscore", "chrf"]
 
 def test_evaluate_wmt17_by_workers_is_evaluate(data_dir):
     task = Task("wmt17", str(data_dir), sample=8)
-    here = evaluate(task, METRICS, setup=Setup(model=MODEL))
+    here = evaluate_task(task, METRICS, setup=Setup(model=MODEL))
     with passes_on_ray(Engine(workers=2)) as passes:
-        there = evaluate(task, METRICS, setup=Setup(model=MODEL), run=Run(elsewhere=passes))
+        there = evaluate_task(task, METRICS, setup=Setup(model=MODEL), run=Run(elsewhere=passes))
     found = here.to_dict()
     assert there.to_dict() == found

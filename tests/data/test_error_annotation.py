@@ -9,7 +9,7 @@ import pytest
 
 import monge
 from monge.datasets import open_dataset
-from monge.evaluation import Resampling, Task, evaluate
+from monge.evaluation import Resampling, Task, evaluate_task
 from monge.evaluation.question import question
 
 FEW = Resampling(resamples=20)
@@ -69,7 +69,7 @@ def test_mqm_keeps_spans_raters_and_documents(data_dir):
     ],
 )
 def test_agreement_is_that_of_the_notes(data_dir, dataset, metric, values):
-    agreement = evaluate(Task(dataset, data_dir), [metric], resampling=FEW).agreements[0]
+    agreement = evaluate_task(Task(dataset, data_dir), [metric], resampling=FEW).agreements[0]
     assert agreement.statistic == "kendall"
     for pair, (value, count) in values.items():
         figure = agreement.groups[pair]

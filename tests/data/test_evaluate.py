@@ -7,7 +7,7 @@ import pytest
 
 from monge.cli.app import run
 from monge.datasets import open_dataset
-from monge.evaluation import Resampling, Task, evaluate
+from monge.evaluation import Resampling, Task, evaluate_task
 from monge.stats import pearson
 
 FEW = Resampling(resamples=20)
@@ -30,7 +30,7 @@ KNOWN = {
 
 @pytest.mark.parametrize("dataset", KNOWN)
 def test_chrf_has_the_known_correlations(data_dir, dataset):
-    found = evaluate(Task(dataset, data_dir), [CHRF], resampling=FEW).agreements[0]
+    found = evaluate_task(Task(dataset, data_dir), [CHRF], resampling=FEW).agreements[0]
     assert {name: found.groups[name].value for name in KNOWN[dataset]} == pytest.approx(
         KNOWN[dataset], abs=0.002
     )
@@ -44,7 +44,7 @@ TAU = {
 
 @pytest.mark.parametrize("pair", TAU)
 def test_chrf_has_the_known_tau_of_rankings(data_dir, pair):
-    found = evaluate(
+    found = evaluate_task(
         Task("wmt18", data_dir, pairs=[pair]), [CHRF], resampling=Resampling(resamples=1)
     ).agreements[0]
     assert found.statistic == "tau10"
@@ -53,7 +53,7 @@ def test_chrf_has_the_known_tau_of_rankings(data_dir, pair):
 
 
 def test_no_break_spaces_are_what_sacrebleu_s_own_chrf_differs_in(data_dir):
-    (own,) = evaluate(
+    (own,) = evaluate_task(
         Task("wmt18", data_dir, pairs=["fi-en"]),
         ["chrf[eps_smoothing=true]"],
         resampling=Resampling(1),
@@ -96,7 +96,7 @@ def test_the_score_command_ranks_as_evaluate_does(data_dir, tmp_path, capsys, pa
 
 def test_a_metric_of_vectors_reaches_the_prototype(data_dir):
     metrics = ["twmd[transport.temperature=0.1]", "bertscore", "bertscore[layers=6]", "sbert"]
-    found = evaluate(
+    found = evaluate_task(
         Task("wmt17", data_dir, pairs=["cs-en", "tr-en"], text="tokenised"), metrics, resampling=FEW
     )
     values = [one.mean.value for one in found.agreements]
@@ -130,7 +130,7 @@ def test_tac_is_the_mean_of_topics_with_and_without_the_human_peers(data_dir, ca
 
 
 def test_sts_is_weighted_by_size(data_dir):
-    found = evaluate(Task("sts12", data_dir), ["rouge1"], resampling=FEW).agreements[0]
+    found = evaluate_task(Task("sts12", data_dir), ["rouge1"], resampling=FEW).agreements[0]
     sizes = {name: one.n for name, one in found.groups.items()}
     assert sum(sizes.values()) == 3108
     expected = sum(one.value * one.n for one in found.groups.values()) / 3108
@@ -146,7 +146,7 @@ def test_a_model_s_log_likelihood_is_not_a_human_score(data_dir, capsys):
 
 
 def test_systems(data_dir):
-    found = evaluate(
+    found = evaluate_task(
         Task(
             "wmt17",
             data_dir,
@@ -165,7 +165,7 @@ def test_pairs_of_systems_judged_by_segments(data_dir):
     """The campaign file has what people thought of each segment: as sure as people, and in their
     order.
     """
-    found = evaluate(
+    found = evaluate_task(
         Task(
             "wmt17",
             data_dir,
@@ -186,7 +186,7 @@ def test_pairs_of_systems_judged_by_segments(data_dir):
 
 @pytest.mark.parametrize("dataset", ["wmt17", "wmt18"])
 def test_official_scores_of_systems_have_segments_behind_them(data_dir, dataset):
-    found = evaluate(
+    found = evaluate_task(
         Task(dataset, data_dir, level="system", pairs=["cs-en"], statistic="spa"),
         ["chrf"],
         resampling=FEW,
@@ -199,7 +199,7 @@ def test_tac_with_and_without_the_people_who_wrote_the_references(data_dir):
     (.703) lies.
     """
     readings = [{"include_human_peers": False}, {"include_human_peers": True}]
-    without, included = evaluate(
+    without, included = evaluate_task(
         Task("tac08", data_dir, switches=readings), ["rouge1"], resampling=FEW
     ).agreements
     assert (without.reading, included.reading) == (

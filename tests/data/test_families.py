@@ -4,7 +4,7 @@ import make_families as make
 import pytest
 
 from monge.datasets import open_dataset
-from monge.evaluation import Resampling, Setup, Task, evaluate
+from monge.evaluation import Resampling, Setup, Task, evaluate_task
 from monge.metrics.signature import difference
 
 MODEL = "multilingual-e5-small"
@@ -19,7 +19,7 @@ def test_figures_are_what_is_computed(data_dir, models_dir):
     names = ["sentsim", "sbert"]
     setup = Setup(model=str(models_dir / MODEL))
     task = Task("mlqe-pe", data_dir, pairs=["ro-en"])
-    found = evaluate(task, names, setup=setup, resampling=Resampling(resamples=2))
+    found = evaluate_task(task, names, setup=setup, resampling=Resampling(resamples=2))
     for one in found.agreements:
         assert one.mean.value == pytest.approx(kept[one.label]["value"], abs=1e-3)
         changed = {key for key, _, _ in difference(one.signature, kept[one.label]["signature"])}

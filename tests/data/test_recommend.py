@@ -9,7 +9,7 @@ import pytest
 
 from monge.encoders.packaged import SHIPPED
 from monge.errors import Notice
-from monge.evaluation import Run, Task, evaluate
+from monge.evaluation import Run, Task, evaluate_task
 from monge.metrics.signature import shortened
 from monge.recommendation.kept_results import judgements, tuned
 
@@ -25,7 +25,7 @@ def test_figures_are_what_is_computed(data_dir, key, names):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Notice)
         found = make.make_record(
-            planned, evaluate(planned.make_task(data_dir), names, setup=planned.setup())
+            planned, evaluate_task(planned.make_task(data_dir), names, setup=planned.setup())
         )
     kept = KEPT[key]
     for name, one in found["metrics"].items():
@@ -56,7 +56,7 @@ def test_a_figure_of_a_tuned_model_is_what_is_computed(data_dir):
     change = broad.figures["bagel"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Notice)
-        found = evaluate(
+        found = evaluate_task(
             Task("bagel", data_dir), ["twmd", "twmd[encoder.model=auto+broad]"], run=Run()
         ).agreements
     for one, kept in zip(found, (change.before, change.after), strict=True):

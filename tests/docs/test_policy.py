@@ -133,7 +133,7 @@ def test_real_output_is_valid_and_has_no_key_that_the_schema_lacks(example, caps
         (lambda output: output["results"][0].pop("signature"), "'signature' is a required"),
         (lambda output: output["results"][0].update(score="0.9"), "is not of type 'number'"),
         (lambda output: output["results"][0].update(rank=1), "'rank' was unexpected"),
-        (lambda output: output["results"][0]["segments"][0].update(reference=-2), "minimum"),
+        (lambda output: output["results"][0]["segments"][0].update(best_reference=0), "minimum"),
         (lambda output: output["results"][0].update(signature="chrf"), "does not match"),
     ],
 )

@@ -711,7 +711,7 @@ def test_parts_by_score_are_made_by_the_mean_of_the_systems(folder):
         Result.from_dict(
             {"metric": "m", "system": system, "score": 0.0, "higher_is_better": True, "parts": {}, "run": {}, "n": 8,
              "signature": "metric:m", "segments": [
-                 {"id": str(k), "score": mine[k], "parts": {}, "reference": 0, "flags": []} for k in range(8)]}
+                 {"id": str(k), "score": mine[k], "parts": {}, "best_reference": 1, "flags": []} for k in range(8)]}
         )
         for system, mine in values.items()
     ]  # fmt: skip

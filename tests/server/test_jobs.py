@@ -59,10 +59,15 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     assert events.headers["content-type"].startswith("text/event-stream")
     told = [json.loads(one.partition("data: ")[2]) for one in events.text.split("\n\n") if one]
     assert told[-1]["state"] == "done" and told[-1]["done"] == told[-1]["total"] == 80
-    rows = [(system, k) for system in ("system-0.txt", "system-1.txt") for k in range(40)]
+    rows = [(system, k) for system in ("system-0", "system-1") for k in range(40)]
     texts = {name: text.splitlines() for _, (name, text) in files}
     table = [
-        {"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]}
+        {
+            "id": str(k + 1),
+            "system": s,
+            "hypothesis": texts[f"{s}.txt"][k],
+            "reference": texts["ref.txt"][k],
+        }
         for s, k in rows
     ]
     (tmp_path / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))

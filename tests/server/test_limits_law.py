@@ -426,7 +426,7 @@ class Kept:
         scores = np.random.default_rng(1).normal(size=count)
         plain = {"metric": "chrf", "score": 0.0, "higher_is_better": True, "parts": {}, "run": {},
                  "signature": schemas.SIGNATURES[0]}  # fmt: skip
-        items = [{"id": str(k), "score": float(scores[k]), "parts": {}, "reference": 0, "flags": []}
+        items = [{"id": str(k), "score": float(scores[k]), "parts": {}, "best_reference": 1, "flags": []}
                  for k in range(count)]  # fmt: skip
         names = [("chrf", "a"), ("chrf", "b"), ("chrf++", "a"), ("chrf++", "b")]
         self._results = [Result.from_dict({**plain, "metric": metric, "system": system, "n": count, "segments": items})

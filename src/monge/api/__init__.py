@@ -8,7 +8,6 @@ from monge.api.metric import (
     BrokenMetrics,
     Metric,
     bind,
-    changes_of,
     encoder_for,
     keep_encoders,
     load,
@@ -19,7 +18,7 @@ from monge.api.metric import (
     with_intervals,
 )
 from monge.api.notebook import NotebookExplanation, NotebookResult, Results, frame
-from monge.api.options import Options
+from monge.api.options import Options, changes_of
 from monge.api.plugins import register, unregister
 from monge.api.replay import replay
 from monge.api.statistics import load_stats, save_stats

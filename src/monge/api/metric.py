@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from monge.api.notebook import NotebookExplanation, NotebookResult
-from monge.api.options import Options, check_options, check_stats
+from monge.api.options import Options, changes_of, check_options, check_stats
 from monge.cache import opened
 from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
@@ -118,7 +118,7 @@ def _stamp(model: str) -> tuple[object, ...]:
         return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Metric:
     """A metric ready to score: its encoder is loaded (a lexical metric has none), its settings are
     fixed.
@@ -126,12 +126,21 @@ class Metric:
     `asked` are its settings as requested, with `auto` where nothing was chosen; `cache` is a
     directory for vectors and scores; `home` are the model arguments of `bind`, with which it can be
     bound again in another process.
+
+    Examples:
+        >>> metric = monge.load("chrf")
+        >>> metric.score(["The cat sat."], ["The cat sat."]).score
+        100.0
     """
 
     scorer: Scorer
     asked: Spec
     cache: str | Path | None = None
     home: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        model = self.home.get("model", "auto")
+        return f"<metric {self.name}{'' if model == 'auto' else f' with {model}'}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle and copy the settings and the name of the model, not its weights: unpickling loads
@@ -321,6 +330,13 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
     Args:
         metric: Its name.
         options: model, layers, precision, device, lang, settings, online, cache (see `Options`).
+
+    Examples:
+        >>> metric = monge.load("bertscore", layers=4)
+        >>> metric
+        <metric bertscore>
+        >>> round(metric.score(["The cat sat."], ["The cat sat."]).score, 6)
+        1.0
     """
     check_options({"metric": metric, **options})
     name, spec = resolve(metric, changes_of(options), options.get("lang"))
@@ -333,18 +349,6 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         online=options.get("online", False),
         cache=options.get("cache"),
     )
-
-
-def changes_of(options: Options) -> tuple[str, ...]:
-    """Return the changes that options make to a metric, as AXIS=VALUE texts."""
-    settings = options.get("settings", ())
-    changes = (
-        [f"{key}={value}" for key, value in settings.items()]
-        if isinstance(settings, Mapping)
-        else list(settings)
-    )
-    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
-    return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))
 
 
 def bind(
@@ -450,6 +454,15 @@ def score_segments(
     `on_error="count"` is left out, named in a warning and listed in `run["failed"]`. Where plugins
     among several metrics are broken, BrokenMetrics is raised at the end, with the results of the
     others.
+
+    Examples:
+        >>> segments = [
+        ...     monge.Segment("1", "a cat", ("a cat",)),
+        ...     monge.Segment("2", "a", ("a dog",)),
+        ... ]
+        >>> (result,) = monge.score_segments([monge.load("chrf")], segments)
+        >>> result.ids
+        ('1', '2')
     """
     with nullcontext() if cache is None else opened(cache) as store:
         tolerant = on_error == "count"

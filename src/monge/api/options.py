@@ -62,3 +62,15 @@ def check_options(options: Mapping[str, object]) -> None:
             raise UsageError(
                 f"{name}: expected {accepts}, got {type(value).__name__} {str(value)[:40]!r}"
             )
+
+
+def changes_of(options: Options) -> tuple[str, ...]:
+    """Return the changes that options make to a metric, as AXIS=VALUE texts."""
+    settings = options.get("settings", ())
+    changes = (
+        [f"{key}={value}" for key, value in settings.items()]
+        if isinstance(settings, Mapping)
+        else list(settings)
+    )
+    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
+    return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))

@@ -43,6 +43,13 @@ def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> Re
 
     Raises:
         UsageError: where the name is taken or the implementation is not a metric.
+
+    Examples:
+        >>> monge.register("length", lambda hypothesis, reference: len(hypothesis), version="1")
+        <registered metric length>
+        >>> monge.score(["four"], ["any"], "length").score
+        4.0
+        >>> monge.unregister("length")
     """
     unknown = next((fact for fact in facts if fact not in PluginFacts.__annotations__), None)
     if unknown is not None:
@@ -59,5 +66,11 @@ def register(name: str, implementation: Any, **facts: Unpack[PluginFacts]) -> Re
 
 
 def unregister(name: str) -> None:
-    """Forget a metric that was registered in this process."""
+    """Forget a metric that was registered in this process.
+
+    Examples:
+        >>> monge.register("length", lambda hypothesis, reference: len(hypothesis), version="1")
+        <registered metric length>
+        >>> monge.unregister("length")
+    """
     plugins.remove_plugin(name)

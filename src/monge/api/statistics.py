@@ -13,7 +13,13 @@ from monge.types import CorpusStats
 
 
 def save_stats(stats: CorpusStats, path: str | Path) -> None:
-    """Write statistics as JSON."""
+    """Write statistics as JSON.
+
+    Examples:
+        >>> monge.save_stats(monge.fit(["the cat", "the dog"], metric="moverscore"), "idf.json")
+        >>> monge.load_stats("idf.json")
+        <statistics of 2 texts: 1 counts>
+    """
     from monge.datasets.output import write_text
 
     write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
@@ -22,6 +28,11 @@ def save_stats(stats: CorpusStats, path: str | Path) -> None:
 def load_stats(*paths: str | Path) -> CorpusStats:
     """Read statistics from files of `save_stats` and merge them: idf from one, a baseline from
     another.
+
+    Examples:
+        >>> monge.save_stats(monge.fit(["the cat", "the dog"], metric="moverscore"), "idf.json")
+        >>> monge.load_stats("idf.json")
+        <statistics of 2 texts: 1 counts>
     """
     stats = [_read_stats(path) for path in paths]
     try:

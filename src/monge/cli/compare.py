@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+import typer
+
 from monge.cli import inputs, option_groups, options, studies
+from monge.cli.gate import check_baseline, judge_systems
 from monge.cli.options import option
 from monge.datasets.segment_scores import given_scores
+from monge.errors import GATE_FAILED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,30 @@ class SystemTestOptions(studies.SignificanceOptions):
     ] = "bootstrap"
 
 
+@dataclass(frozen=True, kw_only=True)
+class PairingOptions:
+    """Options for which items are compared, and for a gate."""
+
+    common: Annotated[
+        bool,
+        option(
+            "--common",
+            options.INPUT,
+            help="Compare on the items that all systems have; without it, different items are an "
+            "error.",
+        ),
+    ] = False
+    fail_under: Annotated[
+        str | None,
+        option(
+            "--fail-under SYSTEM",
+            options.OUTPUT,
+            help="Exit with code 4 if a system is significantly worse than SYSTEM by a metric and "
+            "both tests: a gate for CI, with SYSTEM as the baseline.",
+        ),
+    ] = None
+
+
 @option_groups.flatten_options
 def compare(
     *,
@@ -32,6 +60,7 @@ def compare(
     scores: inputs.Scores = None,
     setup: option_groups.SetupOptions,
     tests: SystemTestOptions,
+    pairing: PairingOptions,
     output: studies.StudyOutputOptions,
 ) -> None:
     """Compare systems, and test their differences."""
@@ -49,11 +78,20 @@ def compare(
             watch.grow(len(rows))
         run = output.run(watch)
         comparison = compare_segments(
-            variants, rows, scores=other_scores, resampling=tests.resampling(), run=run
+            variants,
+            rows,
+            scores=other_scores,
+            resampling=tests.resampling(),
+            run=run,
+            common=pairing.common,
         )
+    if pairing.fail_under is not None:
+        check_baseline(comparison, pairing.fail_under)
     systems = [standing.system for standing in comparison.standings[0].systems]
     files = listed(systems) if len(systems) <= 4 else f"{len(systems)} systems"
     output.write(
         comparison,
         title=f"{files} by {listed([standing.label for standing in comparison.standings])}",
     )
+    if pairing.fail_under is not None and judge_systems(comparison, pairing.fail_under):
+        raise typer.Exit(GATE_FAILED)

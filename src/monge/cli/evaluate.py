@@ -123,7 +123,7 @@ def _evaluate_task(
     names = judges.metric or ([] if other_scores else ["twmd"])
     setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
-        agreement_study = evaluation.evaluate(
+        agreement_study = evaluation.evaluate_task(
             task,
             names,
             setup=studies.setup_of(setup),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from monge.cli.printing import tell
 from monge.errors import GATE_FAILED, UnknownName, UsageError
 from monge.render.cells import clip, number, printable
 from monge.types import Result, Segment
+
+if TYPE_CHECKING:
+    from monge.evaluation.comparison import Comparison
 
 WORST = 5
 _WIDTH = 72
@@ -109,3 +112,31 @@ def _texts(rows: Iterable[Segment], system: str, places: set[int]) -> dict[int, 
     """Return the hypotheses of a system at some indices."""
     hypotheses = (row.hypothesis for row in rows if row.system == system)
     return {place: text for place, text in enumerate(hypotheses) if place in places}
+
+
+def check_baseline(comparison: Comparison, baseline: str) -> None:
+    """Raise where no system has the name of `compare --fail-under`."""
+    names = [standing.system for standing in comparison.standings[0].systems]
+    if baseline not in names:
+        raise UnknownName("system in --fail-under:", baseline, names, f"({', '.join(names)})")
+
+
+def judge_systems(comparison: Comparison, baseline: str) -> bool:
+    """Tell which systems are significantly worse than a baseline; return whether there are any.
+
+    Both tests must say so, because the bootstrap alone sees too much in a few segments.
+    """
+    failed = False
+    for standings in comparison.standings:
+        for pair in standings.pairs:
+            worse = pair.second if pair.first == baseline else pair.first
+            p = max(pair.bootstrap_holm, pair.permutation_holm)
+            is_significant = p <= comparison.resampling.alpha
+            if is_significant and comparison.better(standings, pair) == baseline:
+                difference = number(abs(pair.difference))
+                tell(
+                    f"{printable(worse)} is significantly worse than {printable(baseline)} by "
+                    f"{standings.label}: {difference}"
+                )
+                failed = True
+    return failed

@@ -257,6 +257,15 @@ Digits = Annotated[
         callback=fix_digits,
     ),
 ]
+TableColumns = Annotated[
+    str | None,
+    option(
+        "--table-columns NAME,…",
+        OUTPUT,
+        help="Show only these columns of tables, by their titles, and the tables that have one of "
+        "them. JSON always has everything.",
+    ),
+]
 Quiet = Annotated[bool, option("--quiet -q", OUTPUT, help="Show no progress and no notes.")]
 Verbose = Annotated[
     bool, option("--verbose -v", OUTPUT, help="Say what was read and how long each stage took.")
@@ -283,8 +292,8 @@ def formats(accepted: tuple[str, ...]) -> Any:
         source = context.get_parameter_source(str(parameter.name))
         is_default = source is not None and source.name == "DEFAULT"
         ending = PurePath(context.params.get("output") or "").suffix.lower()
-        named = FORMAT_ENDINGS.get(ending, ending.removeprefix("."))
-        return named if named in accepted and is_default else form
+        chosen_format = FORMAT_ENDINGS.get(ending, ending.removeprefix("."))
+        return chosen_format if chosen_format in accepted and is_default else form
 
     return option(
         f"--format -f {'|'.join(accepted)}",

@@ -11,6 +11,7 @@ from monge.render.arrow import arrow_rows, pyarrow, segment_schema
 from monge.render.checks import checked, dumps
 from monge.render.result_records import Texts, part_names
 from monge.types import Result
+from monge.types.result import SCHEMA
 
 ROWS = 20_000  # of a row group: what is in memory at a time
 
@@ -32,9 +33,8 @@ def write_parquet(
     """
     arrow, parquet = pyarrow()
     names = part_names(checked(results))
-    about = dumps(
-        {"monge": version, "results": [result.to_dict(segments=False) for result in results]}
-    )
+    heads = [result.to_dict(segments=False) for result in results]
+    about = dumps({"monge": version, "schema": SCHEMA, "results": heads})
     schema = segment_schema(names, texts=texts is not None, metadata={"monge": about})
     rows = arrow_rows(results, names, texts)
     with whole_file(output) as place, parquet.ParquetWriter(str(place), schema) as file:

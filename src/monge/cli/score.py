@@ -32,6 +32,7 @@ from monge.metrics.labels import labels
 from monge.metrics.metric import MetricSpec
 from monge.metrics.signature import parse
 from monge.types import Result, Segment
+from monge.types.result import place_of
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
@@ -360,7 +361,7 @@ def _stream(
                 "id": row.id,
                 "score": parts["score"][i],
                 "parts": {name: values[i] for name, values in parts.items() if name != "score"},
-                "reference": int(scores.winners[i]),
+                "best_reference": place_of(scores.winners[i]),
                 "flags": list(scores.flags[i]),
                 **(text_fields(row) if texts else {}),
             }

@@ -15,6 +15,7 @@ from monge.cli.options import option
 from monge.cli.printing import StudyProgress, check_output, today, watching, write_study
 from monge.datasets.columns import given_columns
 from monge.errors import UsageError
+from monge.render.chosen_columns import ChosenColumns
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class StudyOutputOptions(option_groups.CacheOptions):
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
     signature_form: options.SignatureForm = "short"
     digits: options.Digits = None
+    table_columns: options.TableColumns = None
 
     def check(self, formats: tuple[str, ...] = STUDY_FORMATS) -> None:
         """Raise where the result could not be written, before anything is scored."""
@@ -100,8 +102,9 @@ class StudyOutputOptions(option_groups.CacheOptions):
         charts: Sequence[str] = (),
     ) -> None:
         """Write the result; a page has the title and the day, figures, tables, charts."""
+        names = options.split_names(self.table_columns)
         write_study(
-            result,
+            ChosenColumns(result, names) if names else result,
             self.output_format,
             self.output,
             version=version("monge"),

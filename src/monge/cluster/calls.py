@@ -27,7 +27,7 @@ def score_dataset(
     columns: Mapping[str, str | Sequence[str]] | None = None,
     stats: CorpusStats | None = None,
     idf_corpus: Iterable[str] | None = None,
-    interval: bool = False,
+    ci: bool = False,
     bad_rows: str = "fail",
     engine: Engine = Engine(),  # noqa: B008 - frozen
     **options: Unpack[api.Options],
@@ -42,16 +42,23 @@ def score_dataset(
         columns: The columns of hypothesis, reference, source, system or id, if named otherwise.
         stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
         idf_corpus: Texts to fit idf from, instead of the references.
-        interval: Whether results have a bootstrap interval.
+        ci: Whether results have a bootstrap interval.
         bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and list them.
         engine: The address of a Ray cluster, the number of workers, and the threads per worker.
         options: model, layers, precision, device, lang, settings, online: as in `monge.load`.
+
+    Examples:
+        >>> import pyarrow
+        >>> table = pyarrow.table({"hypothesis": ["a cat"], "reference": ["a cat"]})
+        >>> outcome = monge.score_dataset(table, "chrf", output="scores")
+        >>> outcome.results[0]["score"]
+        100.0
     """
     recipe = _make_recipe([metric] if isinstance(metric, str) else metric, stats, options)
     recipe = replace(recipe, idf=idf_corpus is not None)
     if bad_rows not in ("fail", "count"):
         raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
-    form, seed = SUFFIXES.get(Path(output).suffix, "parquet"), 12345 if interval else None
+    form, seed = SUFFIXES.get(Path(output).suffix, "parquet"), 12345 if ci else None
     request = ClusterRequest(output, form, seed=seed, tolerant=bad_rows == "count")
     with connect(engine), beside(request.folder.path) as copies:
         is_path = isinstance(data, str | Path)

@@ -28,6 +28,7 @@ from monge.scoring.summary import Summary, merge_summaries
 from monge.scoring.text_checks import check_first_segments, warn_unknown
 from monge.scoring.windows import read_pieces
 from monge.types import Result, Segment
+from monge.types.result import SCHEMA
 from monge.types.text import InputSummary
 
 if TYPE_CHECKING:
@@ -264,6 +265,7 @@ def _merge_results(run: ClusterRun) -> Outcome:
     ]
     document = {
         "monge": version("monge"),
+        "schema": SCHEMA,
         "results": results,
         **({"bad_rows": len(bad)} if bad else {}),
     }

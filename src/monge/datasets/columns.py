@@ -60,7 +60,11 @@ ROLES: dict[str, Tiers] = {
             "z_score", "judgement"),
         ("score",),
     ),
-    "score": (("score",), ("scores", "segment_score", "metric_score"), ("value", "f1")),
+    "score": (
+        ("score",),
+        ("scores", "segment_score", "metric_score", "comet", "bleurt", "metricx"),
+        ("value", "f1"),
+    ),
 }  # fmt: skip
 """Role -> names in tiers: the first tier with a column decides; two columns in it are ambiguous.
 

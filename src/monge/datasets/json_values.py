@@ -1,4 +1,4 @@
-"""Read JSON strictly: objects without duplicate keys, and columns as rows."""
+"""Read JSON strictly: objects without duplicate keys, columns and lists by system as rows."""
 
 from __future__ import annotations
 
@@ -38,6 +38,27 @@ def check_json_object(value: Any, location: str) -> dict[str, Any]:
             f"{location}: expected a JSON object with named fields, got {type(value).__name__}"
         )
     return value
+
+
+def is_object_of_lists(value: Any) -> bool:
+    """Return whether a JSON value is an object whose values are all lists."""
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(items, list) for items in value.values())
+    )
+
+
+def rows_by_system(lists: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Turn lists of objects by system, as `comet-score --to_json` writes them, into rows.
+
+    A row has the system and the number of the item from 1, unless the item says others.
+    """
+    return [
+        {"system": system, "id": str(number), **item}
+        for system, items in lists.items()
+        for number, item in enumerate(items, 1)
+    ]
 
 
 def transpose_columns(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:

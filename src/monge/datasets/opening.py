@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from monge.datasets import esa, mqm, mtme_judgements, quality, sts, summaries, wmt
@@ -18,7 +18,7 @@ from monge.datasets.levels import DOMAIN
 from monge.datasets.lines import StrPath
 from monge.datasets.prepare import detokenise, map_texts, unescape
 from monge.datasets.request import DatasetRequest
-from monge.errors import InvalidSetting, UnknownName, Unreadable
+from monge.errors import InvalidSetting, UnknownName, Unreadable, UsageError
 
 READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "wmt": wmt.read,
@@ -37,7 +37,7 @@ READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
 
 def open_dataset(
     name: str,
-    directory: StrPath,
+    directory: StrPath | object,
     *,
     pairs: Sequence[str] | None = None,
     level: str = "segment",
@@ -50,7 +50,8 @@ def open_dataset(
 
     Args:
         name: One of `dataset_names()`.
-        directory: Where the published files lie, at any depth; for `table` the file itself.
+        directory: Where the published files lie, at any depth; for `table` the file, or a data
+            frame.
         pairs: The groups wanted, such as language pairs or topics (`*-en` works); all by default.
         level: `segment`, `system`, `document` or `domain`, if the data set has it.
         human: The human column by name; by default what the data set's file says.
@@ -68,8 +69,10 @@ def open_dataset(
     chosen = dataset.resolve_switches(text, switches)
     groups = _check_groups(dataset, pairs, columns)
     if dataset.reader == "table":
-        reading = _read_table(Path(directory), human, chosen, groups, columns or {}, level)
+        reading = _read_table(directory, human, chosen, groups, columns or {}, level)
     else:
+        if not isinstance(directory, str | PathLike):
+            raise UsageError(f"{name}: expected a directory, got {type(directory).__name__}")
         request = DatasetRequest(dataset, Files(directory), groups, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
     if level == "segment" and not switches:
@@ -113,7 +116,7 @@ def _check_groups(
 
 
 def _read_table(
-    path: Path,
+    path: StrPath | object,
     human: str,
     switches: Mapping[str, Any],
     groups: tuple[str, ...] | None,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, zip_longest
 from pathlib import Path
 
 from monge.datasets.lines import STDIN, StrPath, TextFile, check_text, is_there
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
+from monge.types.system_names import short_names
 from monge.types.text import scan_input
 
 
@@ -157,21 +157,6 @@ def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
     names = [name if counts[name] == 1 else path for name, path in zip(names, full, strict=True)]
     short = short_names(names)
     return tuple(short[name] for name in names)
-
-
-_ENDINGS = re.compile(
-    r"(?<=.)(?:\.(?:txt|text|tok|detok|out|hyp|tsv|csv|jsonl?|parquet|gz|xz))+\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The file endings at the end of a name, unless the name is nothing else."""
-
-
-def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Map each name to the name without file endings, if all names stay distinct."""
-    unique_names = list(dict.fromkeys(names))
-    shorter = {name: _ENDINGS.sub("", name) for name in unique_names}
-    counts = Counter(shorter.values())
-    return {name: shorter[name] if counts[shorter[name]] == 1 else name for name in unique_names}
 
 
 def _check_paths(

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from monge.datasets.columns import TEXTS, Given
+from monge.datasets.frames import FrameRows, is_frame
 from monge.datasets.judged import DatasetReading, Group, scored
-from monge.datasets.lines import check_text, is_there
+from monge.datasets.lines import StrPath, check_text, is_there
 from monge.datasets.request import DatasetRequest, matching
 from monge.datasets.rows import Rows, table_format
 from monge.datasets.tables import Against, Table
@@ -87,12 +88,17 @@ _MISSING = ("nan", "na", "n/a", "null", "none")
 
 
 def read_table_judged(
-    path: Path, human: str, against: str | None, group_names: tuple[str, ...] | None, columns: Given
+    path: StrPath | object,
+    human: str,
+    against: str | None,
+    group_names: tuple[str, ...] | None,
+    columns: Given,
 ) -> DatasetReading:
     """Read a table with columns for texts, system, id, group and a human score, by group."""
     columns_by_role = {"human": human, **columns} if human != HUMAN else columns
     source: Against | None = "source" if against == "source" else None
-    table = Table(Rows(find_table(path)), source, columns_by_role, (*TEXTS, "group", HUMAN))
+    read_rows = FrameRows(path) if is_frame(path) else Rows(find_table(Path(str(path))))
+    table = Table(read_rows, source, columns_by_role, (*TEXTS, "group", HUMAN))
     rows, reading, column = table.rows, DatasetReading(), table.columns.get(HUMAN)
     if not column:
         raise table.missing(HUMAN)

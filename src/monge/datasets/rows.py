@@ -19,8 +19,10 @@ from monge.datasets.arrow import is_saved_dataset, read_arrow
 from monge.datasets.json_values import (
     check_json_object,
     is_json_object,
+    is_object_of_lists,
     read_json_object,
     read_json_text,
+    rows_by_system,
     transpose_columns,
 )
 from monge.datasets.lines import (
@@ -203,18 +205,17 @@ class Rows:
 
     @cached_property
     def _items(self) -> list[Row] | None:
-        """The rows of a JSON file: objects, or lists by name; None for JSON Lines."""
+        """The rows of a JSON file: objects, columns by name, or objects by system; None for JSON
+        Lines.
+        """
         lines = list(self._file)
         if any(line.strip() for line in lines[1:]) and is_json_object(lines[0]):
             self.format = "jsonl"
             return None
         value = read_json_text("\n".join(lines), self.name)
-        if (
-            isinstance(value, dict)
-            and value
-            and all(isinstance(values, list) for values in value.values())
-        ):
-            value = transpose_columns(value, self.name)
+        if is_object_of_lists(value):
+            by_system = all(isinstance(item, dict) for items in value.values() for item in items)
+            value = rows_by_system(value) if by_system else transpose_columns(value, self.name)
         items = [value] if isinstance(value, dict) else value
         if not isinstance(items, list):
             raise Unreadable(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from itertools import pairwise
+from pathlib import PurePath
 
 import numpy as np
 
@@ -17,14 +18,13 @@ from monge.datasets.lines import TextFile, shown
 from monge.datasets.rows import Rows, table_format
 from monge.errors import InvalidSetting, Misaligned, Unreadable, UsageError
 from monge.types import Array, Segment
+from monge.types.system_names import short_names
 
 Groups = Mapping[str, Sequence[Segment]]
 Key = tuple[str, ...]
 KEYS = ("group", "system", "id")
 GROUP = "{group}"
 _DIRECTIONS = {"higher": True, "lower": False}
-_SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
-"""Suffixes of text files; `uedin.4955` and `uedin.4723` are two systems."""
 _COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+]?\d+\.?\d*(?:e[-+]?\d+)?)")
 """The output of `comet-score`: one line per segment from 0, and one per system (ignored)."""
 _NONE = ("", "none", "nan", "null")
@@ -296,11 +296,14 @@ def _describe_key(name: str, value: str) -> str:
 def _match_system_names(
     file: str, entries: Sequence[_Entry], own_names: set[str]
 ) -> dict[str, str] | None:
-    """Map systems to those of the file without text suffixes; None: one on each side."""
+    """Map systems to those of the file, directories and file endings left out; None: one on each
+    side.
+    """
     file_names = {entry.keys.get("system", "") for entry in entries}
-    stems = {_SUFFIX.sub("", name): name for name in file_names}
+    by_short_name = {short: name for name, short in _short_names(file_names).items()}
+    own_short_names = _short_names(own_names)
     matched = {
-        name: name if name in file_names else stems.get(_SUFFIX.sub("", name), "")
+        name: name if name in file_names else by_short_name.get(own_short_names[name], "")
         for name in own_names
     }
     if not any(matched.values()):
@@ -313,6 +316,16 @@ def _match_system_names(
             f"{file} has scores of the systems {in_file}; here are {expected or '(no names)'}"
         )
     return {name: file_name or name for name, file_name in matched.items()}
+
+
+def _short_names(systems: Iterable[str]) -> dict[str, str]:
+    """Map each system to its name without directory and file ending, if all stay distinct."""
+    unique = sorted(systems)
+    names = [PurePath(system).name or system for system in unique]
+    if len(set(names)) < len(names):
+        names = unique
+    short = short_names(names)
+    return {system: short[name] for system, name in zip(unique, names, strict=True)}
 
 
 def _check_unambiguous(

@@ -14,9 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from monge.datasets.columns import TEXTS, Columns, Given, assign_columns
+from monge.datasets.frames import FrameRows, is_frame
 from monge.datasets.lines import StrPath, check_text
 from monge.datasets.rows import Row, Rows, missing_column
-from monge.errors import Unreadable
+from monge.errors import Unreadable, UsageError
 from monge.types import Segment
 from monge.types.text import InputSummary, scan_input
 
@@ -219,6 +220,15 @@ def read_table(
         Unreadable: for a missing column, a row that is too short or long, a field that is no text.
     """
     table = Table(Rows(path, format), against, columns)
+    _ = table.summary
+    return table
+
+
+def read_frame(frame: Any, *, columns: Given | None = None) -> Table:
+    """Read the segments of a data frame, as those of a table."""
+    if not is_frame(frame):
+        raise UsageError(f"expected a data frame, got {type(frame).__name__}")
+    table = Table(FrameRows(frame), columns=columns)
     _ = table.summary
     return table
 

@@ -6,15 +6,15 @@ is a short sentence in them.
 """
 
 from monge.evaluation.agreement import Resampling
+from monge.evaluation.calls import compare, evaluate
 from monge.evaluation.compare import (
     aligned,
-    compare,
     compare_results,
     compare_scores,
     compare_segments,
 )
 from monge.evaluation.comparison import Comparison
-from monge.evaluation.evaluate import assess, evaluate
+from monge.evaluation.evaluate import assess, evaluate_task
 from monge.evaluation.evaluation_result import Agreement, Evaluation, Figure
 from monge.evaluation.protocol import Protocol, load_protocol
 from monge.evaluation.protocol_result import ProtocolResult
@@ -33,6 +33,7 @@ __all__ = [
     "ScoreBook",
     "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare",
     "compare_results",
-    "compare_scores", "compare_segments", "evaluate", "load_protocol", "load_variants",
+    "compare_scores", "compare_segments", "evaluate", "evaluate_task", "load_protocol",
+    "load_variants",
     "run_protocol", "sensitivity", "sweep",
 ]  # fmt: skip

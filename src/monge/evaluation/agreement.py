@@ -48,6 +48,10 @@ class Resampling:
 
     `test` is auto, williams, perm-both, mcnemar or bootstrap; comparisons of systems take auto,
     bootstrap or permutation.
+
+    Examples:
+        >>> monge.Resampling(resamples=500, seed=1).resamples
+        500
     """
 
     resamples: int = RESAMPLES

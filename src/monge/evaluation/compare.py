@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -11,12 +12,12 @@ import numpy.typing as npt
 
 from monge import api
 from monge.datasets.segment_scores import GivenScores
-from monge.errors import InvalidSetting, Misaligned, UsageError
+from monge.errors import Flagged, InvalidSetting, Misaligned, UsageError
 from monge.evaluation.agreement import AUTO, USUAL, Resampling
 from monge.evaluation.comparison import Comparison, Standings, SystemScore, Versus
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, scores_by_system
 from monge.evaluation.score_book import QUIET, Run
-from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
+from monge.evaluation.variants import Variant
 from monge.stats import (
     Interval,
     OfSums,
@@ -34,42 +35,6 @@ TESTS = ("bootstrap", "permutation")
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
 
 
-def compare(
-    systems: Mapping[str, Iterable[str]],
-    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    metrics: Sequence[str] = ("twmd",),
-    *,
-    sources: Iterable[str] | None = None,
-    setup: Setup = DEFAULT_MODEL,
-    resampling: Resampling = USUAL,
-    run: Run = QUIET,
-) -> Comparison:
-    """Compare the outputs of systems for the same items.
-
-    Args:
-        systems: Name of a system -> its hypotheses, all for the same items.
-        references: One text or a list of texts an item; without them the sources stand in their
-            place.
-        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
-        sources: Source texts.
-        setup: Settings, language and model that all metrics share.
-        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the
-            clusters: bootstrap or permutation (auto: permutation below 30 segments, exact where
-            there are few).
-        run: The cache, and whom to tell.
-    """
-    if not isinstance(systems, Mapping):
-        raise UsageError(f"systems: expected {{name: hypotheses}}, got {type(systems).__name__}")
-    references = list(references) if references is not None else None
-    sources = list(sources) if sources is not None else None
-    rows = [
-        replace(row, system=name)
-        for name, texts in systems.items()
-        for row in api.segments_of(texts, references, sources)
-    ]
-    return compare_segments(load_variants(metrics, setup), rows, resampling=resampling, run=run)
-
-
 def compare_segments(
     variants: Sequence[Variant],
     rows: Iterable[Segment],
@@ -77,13 +42,15 @@ def compare_segments(
     scores: Sequence[GivenScores] = NO_SCORES,
     resampling: Resampling = USUAL,
     run: Run = QUIET,
+    common: bool = False,
 ) -> Comparison:
     """Compare the systems named in segments; every system must have the same items.
 
-    `scores` from files take part as metrics do, behind those of the variants.
+    `scores` from files take part as metrics do, behind those of the variants. With `common`, items
+    that not all systems have are left out.
     """
     check_distinct_names(scores, [variant.label for variant in variants])
-    came = list(rows)
+    came = keep_common_items(rows) if common else list(rows)
     by_system = aligned(came)
     resampling = replace(
         resampling, test=_choose_test(resampling, len(came) // len(by_system))
@@ -170,13 +137,33 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
         missing = rows_by_system[first].keys() ^ rows_by_system[system].keys()
         if missing:
             raise Misaligned(
-                f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}: nothing "
-                "is paired"
+                f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}; compare "
+                "the items that all systems have: --common"
             )
     return {
         system: [rows_by_item[item] for item in rows_by_system[first]]
         for system, rows_by_item in rows_by_system.items()
     }
+
+
+def keep_common_items(rows: Iterable[Segment]) -> list[Segment]:
+    """Return the segments of items that all systems have; warn of how many others there are."""
+    all_rows = list(rows)
+    systems = {row.system for row in all_rows}
+    systems_by_item: dict[str, set[str]] = {}
+    for row in all_rows:
+        systems_by_item.setdefault(row.id, set()).add(row.system)
+    common_items = {item for item, names in systems_by_item.items() if names == systems}
+    if not common_items:
+        raise Misaligned(f"no item is common to all {len(systems)} systems: nothing is paired")
+    if len(common_items) < len(systems_by_item):
+        warnings.warn(
+            f"{len(systems_by_item) - len(common_items)} of {len(systems_by_item)} items are left "
+            "out, because not all systems have them",
+            Flagged,
+            stacklevel=3,
+        )
+    return [row for row in all_rows if row.id in common_items]
 
 
 def _rank_systems(

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
-from monge.datasets.parallel import short_names
 from monge.evaluation.agreement import Resampling
 from monge.evaluation.notebook import StudyResult
 from monge.render.cells import DASH, number_cell, p_value, supported_digits
+from monge.types.system_names import short_names
 from monge.types.table import Cell, Sheet, Span
 
 DOTS = "filled dot: the difference is more than chance; hollow dot: it may be chance"
@@ -124,7 +124,7 @@ class Standings:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(StudyResult):
     """Systems by metrics, in clusters by Holm-corrected p-values of `resampling.test`."""
 

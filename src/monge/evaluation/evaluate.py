@@ -46,7 +46,7 @@ from monge.stats import higher_is_better, percentiles
 ROUNDING = 1e-9
 
 
-def evaluate(
+def evaluate_task(
     task: Task,
     metrics: Sequence[str] = ("twmd",),
     *,

@@ -131,7 +131,7 @@ class MetricOrder:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation(StudyResult):
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 

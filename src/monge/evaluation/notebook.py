@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from monge.api import frame
+from monge.render.cells import clip
 
 if TYPE_CHECKING:
     import pandas
@@ -27,6 +28,10 @@ class StudyResult:
     def to_frame(self) -> pandas.DataFrame:
         """Its figures as a data frame. Needs pandas."""
         return frame(list(self.records()))
+
+    def __repr__(self) -> str:
+        titles = [sheet.title for sheet in self.sheets() if sheet.title]
+        return f"<{type(self).__name__}: {clip('; '.join(titles), 120)}>"
 
     def __str__(self) -> str:
         from monge.render.table import sheets_text

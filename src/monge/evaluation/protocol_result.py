@@ -113,7 +113,7 @@ def _pair_places(labels: Sequence[str], present: Sequence[str]) -> npt.NDArray[n
     return np.array(rows, dtype=np.intp)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProtocolResult(StudyResult):
     """What a protocol says of metrics.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -346,11 +347,17 @@ def _check_points(
                 )
 
 
+def _place_of(task: Task) -> object:
+    """Return the resolved path of the data, or the identity of a data frame."""
+    data = task.data
+    return Path(fspath(data)).resolve() if isinstance(data, str | PathLike) else id(data)
+
+
 def _check_disjoint(development: Task, test: Task | None) -> None:
     """Raise if test data are development data."""
     if test is None:
         return
-    is_other_directory = Path(test.data).resolve() != Path(development.data).resolve()
+    is_other_directory = _place_of(test) != _place_of(development)
     for name in test.dataset.split("+"):
         if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
             raise UsageError(

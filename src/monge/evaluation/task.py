@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from hashlib import blake2b
 from itertools import compress
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Task:
 
     Attributes:
         dataset: A data set's name, or `table` for your own; a study may join `wmt15+wmt16`.
-        data: The directory of the published files, or the table.
+        data: The directory of the published files; for `table` the file, or a data frame.
         pairs: The groups wanted; `*-en` works; all by default.
         level: `segment` or `system`; some data sets have `document` and `domain`.
         human: Human columns; the data set's own by default.
@@ -37,10 +38,14 @@ class Task:
         strata: `document` or `domain`: a sample then has as large a share of each as all segments.
         statistic: Names of statistics; the data set's own by default.
         columns: For `table`: role -> column, where the names of columns do not tell their roles.
+
+    Examples:
+        >>> monge.Task("wmt17", "data", pairs=["de-en"], sample=100)
+        <Task wmt17, data, pairs=['de-en'], sample=100>
     """
 
     dataset: str
-    data: StrPath
+    data: StrPath | object
     pairs: Sequence[str] | None = None
     level: str = "segment"
     human: str | Sequence[str] | None = None
@@ -50,6 +55,15 @@ class Task:
     strata: str = ""
     statistic: str | Sequence[str] | None = None
     columns: Given | None = None
+
+    def __repr__(self) -> str:
+        chosen = (
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)[2:]
+            if getattr(self, field.name) != field.default
+        )
+        data = self.data if isinstance(self.data, str | PathLike) else "data frame"
+        return f"<Task {', '.join((self.dataset, str(data), *chosen))}>"
 
     def open(self, seed: int = SEED) -> list[Judged]:
         """Open the judgements: one data set per human column and reading."""

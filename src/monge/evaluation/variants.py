@@ -27,7 +27,12 @@ _COMMA = re.compile(r",(?![^()]*\))")
 
 @dataclass(frozen=True)
 class Setup:
-    """What all variants of a study share: AXIS=VALUE changes, language, model and device."""
+    """What all variants of a study share: AXIS=VALUE changes, language, model and device.
+
+    Examples:
+        >>> monge.Setup(settings=["layers=3"], lang="en").lang
+        'en'
+    """
 
     settings: Sequence[str] = ()
     lang: str | None = None

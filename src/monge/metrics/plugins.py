@@ -55,6 +55,15 @@ class MetricPlugin:
         references: What happens with several references: max, mean, first, or all.
         together: Whether scores depend on all segments of a system, which are then passed at once.
         identity: Whatever else scores depend on, such as the name or the hash of a checkpoint.
+
+    Examples:
+        >>> def overlap(hypothesis, reference):
+        ...     return len(set(hypothesis.split()) & set(reference.split()))
+        >>> monge.register("shared-words", monge.MetricPlugin(overlap, version="1", low=0))
+        <registered metric shared-words>
+        >>> monge.score(["a cat"], ["a dog"], "shared-words").score
+        1.0
+        >>> monge.unregister("shared-words")
     """
 
     implementation: Any
@@ -70,13 +79,16 @@ class MetricPlugin:
     identity: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RegisteredMetric:
     """A metric plugin under its name, checked: its call, its texts, its version and digest."""
 
     name: str
     plugin: MetricPlugin
     version: str
+
+    def __repr__(self) -> str:
+        return f"<registered metric {self.name}>"
 
     @property
     def is_spec(self) -> bool:

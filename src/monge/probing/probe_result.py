@@ -68,7 +68,7 @@ class MetricReaction:
         return next(reaction for reaction in self.kinds if reaction.kind == kind)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ProbeResult(StudyResult):
     """Which errors metrics see; `origin` says what the good texts are."""
 

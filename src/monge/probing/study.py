@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,11 @@ from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, UsageError
 from monge.evaluation.agreement import USUAL, Resampling
 from monge.evaluation.broken_plugins import score_usable_variants
+from monge.evaluation.calls import Names, StudyOptions, names_and_setup, run_of
 from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, signature_of
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.variant_scores import RowScores
-from monge.evaluation.variants import DEFAULT_MODEL, Setup, Variant, load_variants
+from monge.evaluation.variants import Variant, load_variants
 from monge.probing.challenge import (
     EXAMPLE_TEXTS,
     OUTPUT_TEXTS,
@@ -41,32 +43,41 @@ ORDERS = (("critical", "minor"), ("critical", "major"), ("major", "minor"), ("mi
 """Pairs of severities: an error of the first should cost more than one of the second."""
 
 
+class ProbeOptions(StudyOptions, total=False):
+    """The options of a study, and source texts."""
+
+    sources: Iterable[str] | None
+
+
 def probe(
     texts: Iterable[str] | None = None,
     references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    metrics: Sequence[str] = ("twmd",),
+    metrics: Names = "twmd",
     *,
-    sources: Iterable[str] | None = None,
     kinds: Sequence[str] = (),
     sample: int | None = None,
-    setup: Setup = DEFAULT_MODEL,
     resampling: Resampling = USUAL,
-    run: Run = QUIET,
+    **options: Unpack[ProbeOptions],
 ) -> ProbeResult:
     """Put controlled errors into good texts and measure which of them metrics see.
 
     Args:
         texts: Good texts; without them the references, and without these a packaged example.
         references: One text or a list of texts per good text.
-        metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', a lexical metric or a blend.
-        sources: Source texts.
+        metrics: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names.
         kinds: Names of kinds or severities; all by default.
         sample: How many of the texts to draw, not all.
-        setup: Settings, language and model that all metrics share.
         resampling: The seed of all draws; resamples and confidence of the intervals.
-        run: The cache, and whom to tell.
+        options: sources: source texts; model, layers, precision, device, lang, settings, online,
+            cache as `monge.load` takes them; progress.
+
+    Examples:
+        >>> probed = monge.probe(references=["It has 12 rooms."], metrics="chrf", kinds=["number"])
+        >>> probed.metrics[0].label
+        'chrf'
     """
-    rows, origin = _read_texts(texts, references, sources)
+    rows, origin = _read_texts(texts, references, options.pop("sources", None))
+    names, setup = names_and_setup(metrics, options)
     challenge = make_challenge(
         rows,
         kinds=kinds,
@@ -75,7 +86,9 @@ def probe(
         language=setup.lang,
         origin=origin,
     )
-    return probe_challenge(challenge, load_variants(metrics, setup), resampling=resampling, run=run)
+    with run_of(options) as run:
+        variants = load_variants(names, setup)
+        return probe_challenge(challenge, variants, resampling=resampling, run=run)
 
 
 def _read_texts(

@@ -93,7 +93,7 @@ class Candidate:
         return min(figure.value for figure in self.tested.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation(StudyResult):
     """The results for a task in a language: its data sets, and the metrics, best first.
 
@@ -284,7 +284,7 @@ class Recommendation(StudyResult):
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Overview(StudyResult):
     """The choice for every task that was judged in a language."""
 
@@ -316,6 +316,10 @@ def recommend(
         lang: The language of the judged texts (ISO 639-1).
         budget: The most that may be spent, such as `5s` (a 1,000 pairs on one thread), `800MB`, or
             both with a comma.
+
+    Examples:
+        >>> monge.recommend("translation", lang="en").best.metric
+        'moverscore-2'
     """
     check_language(lang)
     limit = Budget.read(budget)

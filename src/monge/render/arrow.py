@@ -43,13 +43,12 @@ def arrow_row(
     metric: str, system: str, row: dict[str, Any], parts: Sequence[str]
 ) -> dict[str, Any]:
     """Return a segment's JSON row as a row of the table; parts that it lacks are null."""
-    rest = {name: value for name, value in row.items() if name not in ("parts", "reference")}
+    rest = {name: value for name, value in row.items() if name != "parts"}
     own = {name: row["parts"].get(name) for name in parts}
     return {
         "metric": metric,
         "system": system,
         **own,
-        "best_reference": place_of(row["reference"]),
         **rest,
     }
 

@@ -114,8 +114,8 @@ def number_cell(
 ) -> Cell:
     """Return a number with its interval as a cell: people read `digits` decimals, records all."""
     ends = None if low is None or high is None else (low, high)
-    shown = choose_digits(digits)
-    text, detail = decimals(value, shown), span(low, high, shown)
+    digits = choose_digits(digits)
+    text, detail = decimals(value, digits), span(low, high, digits)
     return Cell(text, detail, mark, value=value, ends=ends)
 
 

@@ -53,20 +53,14 @@ class Drawing:
             f'{self.height:.0f}">\n{self.content}\n</svg>'
         )
 
-    def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
-        """Return the piece as an image with its style, and a narrow one: for notebooks.
+    def image(self, label: str, kind: str = "") -> str:
+        """Return the piece as an image with its style: for notebooks.
 
         Viewers of notebooks that trust nobody take the elements of a picture away and leave its
         words.
         """
-        alternative = ""
-        if narrow is not None:
-            alternative = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">'
-        size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
-        return (
-            f'<picture>{alternative}<img class="{kind}" alt="{safe(label)}" {size} '
-            f'src="{self._data()}"></picture>'
-        )
+        size = f'width="{self.width:.0f}" height="{self.height:.0f}"'
+        return f'<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}">'
 
     def _data(self) -> str:
         size = f"{self.width:.0f}", f"{self.height:.0f}"

@@ -20,7 +20,13 @@ from monge.types.text import BLANK
 
 LISTED, FIRST = 60, 12
 """So many moves are listed, so many of them at once."""
+CELL_UNITS, CELL_DRAWN = 20, 7
+"""Units of a text that are marked in a cell of a notebook, and drawn."""
 _TIP = 5
+_KEY_OF_ARCS = (
+    '<div class="key"><span>thicker: more mass moved</span><span>colour: its cost '
+    '<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>'
+)
 
 _STYLE = f"""
 .monge .score {{ display: flex; flex-wrap: wrap; align-items: end; gap: .25rem 2rem; }}
@@ -69,12 +75,13 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
 
 
 def explanation_fragment(
-    e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
+    e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, cell: bool = False
 ) -> str:
     """Return the content of `explanation_html` for another page, such as a notebook's output.
 
-    `images`: pictures are images instead of elements of the page, which some viewers of notebooks
-    take away.
+    `cell`: for the output of a notebook's cell, which stays below 100 kB: pictures are images,
+    because some viewers take elements away, and of long texts only the worst units are marked and
+    drawn.
     """
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
@@ -82,9 +89,10 @@ def explanation_fragment(
     content += [
         f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(describe_flag, e.flags))
     ]
-    content += [*(_side(e, name) for name in SIDES), _key(e)]
+    content += [*(_side(e, name, CELL_UNITS if cell else None) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
-        content += [_pictures(e, images), *([_moves(e)] if e.moves else [])]
+        pictures = _cell_pictures(e) if cell else _pictures(e)
+        content += [pictures, *([_moves(e, FIRST if cell else LISTED)] if e.moves else [])]
     line = str(e.signature)
     content.append(html_signatures([(line, signed(line))], "Signature"))
     return fragment("\n".join(content), _STYLE)
@@ -105,24 +113,29 @@ def _headline(e: Explanation) -> str:
     )
 
 
-def _side(e: Explanation, name: str) -> str:
+def _side(e: Explanation, name: str, most: int | None) -> str:
+    """Return a text with its units marked; with `most`, only so many that lost most."""
     side: Side = getattr(e, name)
     spans = located(side)
     routes = _routes(e, name)
     lost = e.lost(name)
+    marked = set(range(len(side.units)) if most is None else (-lost).argsort()[:most].tolist())
+    words = [_word(side, index, spans) for index in range(len(side.units))]
     units = [
-        _unit(e, name, index, _word(side, index, spans), float(lost[index]), routes.get(index, []))
-        for index in range(len(side.units))
+        _unit(e, name, index, word, float(lost[index]), routes.get(index, []))
+        if index in marked
+        else safe(word)
+        for index, word in enumerate(words)
     ]
     if spans is None:
-        words = " ".join(units)
+        text = " ".join(units)
     else:
         starts, ends = [start for start, _ in spans], [0, *(end for _, end in spans)]
         between = [
             safe(side.text[a:b]) for a, b in zip(ends, [*starts, len(side.text)], strict=True)
         ]
-        words = "".join(chain.from_iterable(zip(between, [*units, ""], strict=True)))
-    return f'<h2>{name.capitalize()}</h2>\n<p class="text" dir="auto">{words}</p>'
+        text = "".join(chain.from_iterable(zip(between, [*units, ""], strict=True)))
+    return f'<h2>{name.capitalize()}</h2>\n<p class="text" dir="auto">{text}</p>'
 
 
 def located(side: Side) -> list[tuple[int, int]] | None:
@@ -196,31 +209,38 @@ def _key(e: Explanation) -> str:
     return f'<div class="key"><span>orange: what a word lost ({meaning}) {ramp}</span></div>'
 
 
-def _pictures(e: Explanation, images: bool) -> str:
+def _cell_pictures(e: Explanation) -> str:
+    """Return the arcs between the words of short texts, or the worst words of longer ones."""
+    e, focus_note = focused(e, CELL_DRAWN, CELL_DRAWN)
+    pictures = [
+        arcs(e, plan).image(f"Arcs between the words of {e.metric}, {PLANS.get(plan, plan)}", "fit")
+        for plan in e.plans
+    ]
+    note = f'<p class="soft">{safe(focus_note)}</p>\n' if focus_note else ""
+    content, key = "\n".join(pictures), _KEY_OF_ARCS.format(top=number(e.cost.max()))
+    head = f"<h2>Which word was matched with which</h2>\n{note}"
+    return f"{head}<figure>\n{content}\n</figure>\n{key}"
+
+
+def _pictures(e: Explanation) -> str:
     e, focus_note = focused(e)
     description = f"Arcs between the words of {e.metric}"
     pictures = []
     for plan in e.plans:
         flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
         label = f"{description}, {PLANS.get(plan, plan)}"
-        if images:
-            pictures.append(flat.image(label, "fit", tall if flat.width > tall.width else None))
-            continue
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
         pictures.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
     description = "Closeness of every two words, and the mass moved between them"
-    closeness = "\n".join(
-        drawing.image(description) if images else drawing.svg(description) for drawing in grids(e)
-    )
+    closeness = "\n".join(drawing.svg(description) for drawing in grids(e))
     return (
         "<h2>Which word was matched with which</h2>\n"
         + (f'<p class="soft">{safe(focus_note)}</p>\n' if focus_note else "")
         + '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
         + "\n".join(pictures)
         + "\n</figure>\n"
-        '<div class="key"><span>thicker: more mass moved</span><span>colour: its cost '
-        f'<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>\n'
+        f"{_KEY_OF_ARCS.format(top=top)}\n"
         f"<details{'' if focus_note else ' open'}><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
@@ -231,13 +251,13 @@ def _pictures(e: Explanation, images: bool) -> str:
     )
 
 
-def _moves(e: Explanation) -> str:
+def _moves(e: Explanation, most: int) -> str:
     routes = e.routes
-    routes_shown = routes[:LISTED]
+    routes_shown = routes[:most]
     head = [("hypothesis", ""), ("reference", ""), ("lost", "number"), ("", ""), ("cost", "number")]
     head += [(plan if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
-    most = max(route.lost for route in routes_shown) or 1.0
-    rows = [list(_move_cells(e, route, route.lost / most)) for route in routes_shown]
+    largest = max(route.lost for route in routes_shown) or 1.0
+    rows = [list(_move_cells(e, route, route.lost / largest)) for route in routes_shown]
     first = html_table(head, rows[:FIRST], caption="moves")
     more = ""
     if len(rows) > FIRST:

@@ -8,7 +8,7 @@ from typing import Any
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
 from monge.types import Result, Segment
-from monge.types.result import place_of
+from monge.types.result import SCHEMA
 
 Texts = Callable[[str], Iterable[Segment]]
 """The segments of a system, in the order of its scores."""
@@ -33,9 +33,8 @@ def text_fields(segment: Segment) -> dict[str, Any]:
     }
 
 
-def reference_number(index: int) -> str:
-    """Return a reference as people count them, from 1; nothing where no single one counted."""
-    place = place_of(index)
+def show_place(place: int | None) -> str:
+    """Return the number of a reference as a text; nothing where no single reference counted."""
     return "" if place is None else str(place)
 
 
@@ -44,7 +43,8 @@ def results_json(
 ) -> Iterator[str]:
     """Yield one JSON object in pieces: the version of monge and every result, in order."""
     heads = [dumps(result.to_dict(segments=False)) for result in checked(results)]
-    before = dumps({"monge": version, "results": []}).removesuffix("]}")
+    document = {"monge": version, "schema": SCHEMA, "results": []}
+    before = dumps(document).removesuffix("]}")
     for result, head in zip(results, heads, strict=True):
         yield before
         yield from _with_segments(head, segment_rows(result, texts)) if segments else [head]
@@ -150,7 +150,7 @@ def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[st
         system,
         row["id"],
         *map(_full, numbers),
-        reference_number(row["reference"]),
+        show_place(row["best_reference"]),
         ",".join(row["flags"]),
     ]
 

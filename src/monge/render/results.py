@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from monge.datasets.parallel import short_names
 from monge.errors import UnknownName
 from monge.render.cells import (
     MOST_DIGITS,
@@ -25,17 +24,18 @@ from monge.render.checks import checked
 from monge.render.result_records import (
     TEXT_COLUMNS,
     Texts,
-    reference_number,
     results_json,
     results_jsonl,
     results_tsv,
     segment_rows,
+    show_place,
 )
 from monge.render.table import sheets_latex, sheets_markdown, sheets_text
 from monge.render.table_page import html_sheet, sheets_fragment, sheets_html
 from monge.types import Result
 from monge.types.exact import mean
 from monge.types.flags import FlagKind, describe_flag, has_kind
+from monge.types.system_names import short_names
 from monge.types.table import Cell, Sheet, Span
 
 _NAMED = 3
@@ -219,7 +219,7 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
         numbers = [
             Cell(number(value)) for value in (segment_row["score"], *segment_row["parts"].values())
         ]
-        best = Cell(reference_number(segment_row["reference"]) if several else "")
+        best = Cell(show_place(segment_row["best_reference"]) if several else "")
         words = [", ".join(segment_row["flags"]) if flagged else ""]
         words += (
             [

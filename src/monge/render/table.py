@@ -32,6 +32,7 @@ from monge.render.sheet_parts import (
     list_signatures,
 )
 from monge.render.table_page import sheets_html
+from monge.types.result import SCHEMA
 from monge.types.table import STUDY_FORMATS, Cell, Sheet, Study
 
 
@@ -59,7 +60,12 @@ def render_study(
     if form == "json":
         plain = study.to_dict()
         return (
-            dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)})
+            dumps(
+                {
+                    **({"monge": version, "schema": SCHEMA} if version else {}),
+                    **({key: plain} if key else plain),
+                }
+            )
             + "\n"
         )
     if form == "html":
@@ -250,6 +256,7 @@ def _latex_table(
     signatures = dict.fromkeys(sheet.signatures)
     yield from (f"% {' '.join(printable(line).split())}" for line in signatures)
     yield from (f"% note: {printable(line)}" for line in remarks)
+    yield r"% needs \usepackage{booktabs}"
     yield from (r"\begin{table}", r"\centering")
     if sheet.title:
         yield rf"\caption{{{latex(sheet.title)}}}"
@@ -307,6 +314,7 @@ def _fold_markdown(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _markdown_cell(cell: Cell, *, words: bool) -> str:
-    text = f"`{printable(cell.text)}`" if words and "`" not in cell.text else markdown(cell.text)
+    is_code = words and not set("`|") & set(cell.text)  # a bar in code splits the cell in places
+    text = f"`{printable(cell.text)}`" if is_code else markdown(cell.text)
     text = {"best": f"**{text}**", "tied": f"<u>{text}</u>"}.get(cell.mark, text)
     return f"{text} <small>{markdown(cell.detail)}</small>" if cell.detail else text

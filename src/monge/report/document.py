@@ -47,6 +47,10 @@ def render_report(
     for part in chosen:
         first, *rest = part.sheets
         sheets += [replace(first, title=f"{part.title}: {first.title}", said=part.said), *rest]
+    left_out = [part.title.lower() for part in parts if not part.brief]
+    if left_out:
+        note = f"Left out of this format, in the HTML report: {listed(left_out)}."
+        sheets[-1] = replace(sheets[-1], notes=(*sheets[-1].notes, note))
     return render_sheets(sheets, form, signed=signed)
 
 

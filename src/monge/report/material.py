@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from monge import api
-from monge.datasets.parallel import short_names
 from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
 from monge.evaluation import Comparison, Resampling, aligned, compare_results
@@ -22,6 +21,7 @@ from monge.metrics.presets import Spec
 from monge.report.compact import compact, packed
 from monge.types import Array, Result, Segment, Transported
 from monge.types.flags import describe_flag
+from monge.types.system_names import short_names
 
 HUMAN = "human scores"
 """What the scores of people are called where the user gave no name."""

@@ -73,6 +73,14 @@ class Corpora:
 
     stats: ready-made statistics; files: texts by the name in `weights.corpus`; idf: texts that
     replace the corpus of every metric that weighs by idf.
+
+    Examples:
+        >>> texts = ["the cat", "the dog", "a bird"]
+        >>> segments = [monge.Segment("1", "the cat", ("a cat",))]
+        >>> corpora = monge.Corpora(idf=texts)
+        >>> metrics = [monge.load("twmd", settings={"weights": "idf"})]
+        >>> monge.score_segments(metrics, segments, corpora=corpora)[0].n
+        1
     """
 
     stats: CorpusStats | None = None

@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from monge.datasets.parallel import read_parallel, short_names
+from monge.datasets.parallel import read_parallel, system_names
 from monge.datasets.tables import read_table
 from monge.server.cancellation import Ticket
 from monge.server.state import keep_file
 from monge.types import Segment
+from monge.types.system_names import short_names
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -177,7 +178,8 @@ class Job:
             rows = list(read_table(by_role["table"][0][0], format=self.order.table_format))
         else:
             texts = by_role.get("hypotheses", [])
-            name_of_file = {path.name: name for path, name in texts}
+            names = system_names([name for _, name in texts])
+            name_of_file = {path.name: name for (path, _), name in zip(texts, names, strict=True)}
             source = by_role.get("source")
             read = read_parallel(
                 [path for path, _ in texts],

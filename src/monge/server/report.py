@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from monge import api
-from monge.datasets.parallel import short_names
 from monge.evaluation import Comparison
 from monge.metrics.signature import shortened
 from monge.render.page import safe
@@ -21,6 +20,7 @@ from monge.server.engine import BatchingEngine, SlicedEncoding
 from monge.server.job import EXPLAINING, WRITING, Job
 from monge.server.service import VERSION, names_and_labels
 from monge.types import Result, Segment, Transported
+from monge.types.system_names import short_names
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding

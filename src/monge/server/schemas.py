@@ -211,12 +211,12 @@ class Refused(BaseModel):
 
 
 class SegmentScore(BaseModel):
-    """The score of a segment; `reference` is the index of the one that gave it, -1 if several."""
+    """The score of a segment; `best_reference` counts from 1, null where several decided."""
 
     id: str
     score: float
     parts: dict[str, float]
-    reference: int
+    best_reference: int | None
     flags: list[str]
 
 
@@ -246,6 +246,7 @@ class ScoreResponse(BaseModel):
     """What `monge score --format json` prints."""
 
     monge: str
+    schema_version: int = Field(alias="schema", description="Version of this form.")
     results: list[SystemResult]
 
 

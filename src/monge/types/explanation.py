@@ -114,9 +114,16 @@ class Transported:
         return self.full - float(self.similarity.min())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Explanation(Transported):
-    """Why a pair got its score; `notes` say what was changed to explain the pair."""
+    """Why a pair got its score; `notes` say what was changed to explain the pair.
+
+    Examples:
+        >>> explanation = monge.explain("The cat sat.", "A cat sat.")
+        >>> worst = explanation.routes[0]
+        >>> explanation.hypothesis.units[worst.hypothesis]
+        'The'
+    """
 
     metric: str
     score: float
@@ -126,6 +133,10 @@ class Explanation(Transported):
     moves: tuple[Move, ...]
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.hypothesis.units)} x {len(self.reference.units)} units"
+        return f"<explanation by {self.metric}: {self.score:.4f}, {sizes}, {len(self.moves)} moves>"
 
     @cached_property
     def routes(self) -> list[Route]:

@@ -19,6 +19,11 @@ class Signature:
     """Everything that a score depends on, as `key:value` pairs joined by `|`.
 
     Values hold no `|`; `metrics.signature` writes and reads the meaning of the pairs.
+
+    Examples:
+        >>> signature = monge.score(["a cat"], ["a cat"], "chrf").signature
+        >>> str(signature).split("|")[0]
+        'metric:chrf'
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -50,6 +55,10 @@ class Signature:
         return cls(tuple((key, value) for key, _, value in pairs))
 
 
+SCHEMA = 1
+"""The version of the JSON forms: raised where a key is removed or changes its meaning."""
+
+
 def place_of(index: int | np.int64) -> int | None:
     """Return an index counted from 1; None for -1, which means that no single reference decided."""
     return int(index) + 1 if index >= 0 else None
@@ -72,6 +81,13 @@ class Result:
     `run` holds facts of the data; `work` what the run cost (texts asked for, encoded, pieces),
     which a cache or a resumed run changes, so it is not part of `to_dict`. `pooled` is None where
     `score` is the mean of the segments.
+
+    Examples:
+        >>> result = monge.score(["The cat sat."], ["A cat sat."], "chrf")
+        >>> result.n, result.higher_is_better
+        (1, True)
+        >>> result.segment(0)["best_reference"]
+        1
     """
 
     metric: str
@@ -119,12 +135,12 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """Return a segment as JSON; `reference` is the best one's index, -1 if several."""
+        """Return a segment as JSON; `best_reference` counts from 1; None if several count."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),
             "parts": {name: float(values[index]) for name, values in self.parts.items()},
-            "reference": int(self.references[index]),
+            "best_reference": place_of(self.references[index]),
             "flags": list(self.flags[index]),
         }
 
@@ -142,7 +158,7 @@ class Result:
             ids=tuple(row["id"] for row in rows),
             higher_is_better=data["higher_is_better"],
             signature=Signature.parse(data["signature"]),
-            references=np.array([row["reference"] for row in rows], dtype=np.int64),
+            references=np.array([(row["best_reference"] or 0) - 1 for row in rows], dtype=np.int64),
             flags=tuple(tuple(row["flags"]) for row in rows),
             run=data["run"],
             interval=(interval["low"], interval["high"]) if interval else None,

@@ -23,7 +23,7 @@ _KINDS: Mapping[str, type[Sum]] = {
 _Path = tuple[str, ...]  # kind, key; for sums: kind, space, side
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CorpusStats:
     """Everything that scores take from other texts, fitted once and frozen.
 
@@ -37,6 +37,11 @@ class CorpusStats:
 
     a + b are the statistics of a's texts followed by b's: both hold the same. a | b holds what
     either does, idf from one file and a baseline from another: they hold nothing in common.
+
+    Examples:
+        >>> first = monge.fit(["the cat", "the dog"], metric="moverscore")
+        >>> first + monge.fit(["a bird"], metric="moverscore")
+        <statistics of 3 texts: 1 counts>
     """
 
     reader: str
@@ -46,6 +51,13 @@ class CorpusStats:
     baselines: Mapping[str, PartSums] = field(default_factory=dict)
     maps: Mapping[str, MatrixSum] = field(default_factory=dict)
     members: Mapping[str, CorpusStats] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = ("counts", "sums", "ranges", "baselines", "maps", "members")
+        held = [f"{len(getattr(self, name))} {name}" for name in names if getattr(self, name)]
+        texts = next((count.n for count in self.counts.values()), 0)
+        fitted = f" of {texts} texts" if texts else ""
+        return f"<statistics{fitted}: {', '.join(held) or 'nothing'}>"
 
     def of_member(self, name: str) -> CorpusStats:
         """Return the statistics that a member of a blend uses."""

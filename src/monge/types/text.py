@@ -25,7 +25,13 @@ def is_blank(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One text to be scored: a system's hypothesis for an item, with its references and source."""
+    """One text to be scored: a system's hypothesis for an item, with its references and source.
+
+    Examples:
+        >>> segment = monge.Segment("1", "a hypothesis", ("a reference",), source="ein Text")
+        >>> segment.references
+        ('a reference',)
+    """
 
     id: str
     hypothesis: str

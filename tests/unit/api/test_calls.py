@@ -2,6 +2,7 @@
 types named.
 """
 
+import json
 import re
 from pathlib import Path
 
@@ -31,14 +32,22 @@ def test_a_result_prints_one_short_line(several):
     assert re.fullmatch(
         r"<bertscore: 0\.\d{4}, higher is better, 2 segments>", repr(several["bertscore"])
     )
-    assert repr(several).count("\n") == 2
+    assert re.fullmatch(r"<bertscore: [^\n]*, chrf: [^\n]*>", repr(several))
     alone = monge.score(HYPOTHESES[:1], REFERENCES[:1], metric="ter")
     assert repr(alone).endswith("lower is better, 1 segment>")
 
 
 def test_results_become_data_frames(several):
     one = several["bertscore"].to_frame()
-    assert list(one.columns) == ["id", "score", "reference", "flags", "precision", "recall", "f1"]
+    assert list(one.columns) == [
+        "id",
+        "score",
+        "best_reference",
+        "flags",
+        "precision",
+        "recall",
+        "f1",
+    ]
     assert one["score"].tolist() == several["bertscore"].segments.tolist()
     every = several.to_frame()
     assert list(every.columns) == ["id", *several]
@@ -97,14 +106,12 @@ def test_studies_show_themselves(tmp_path):
             "texts, or a mapping"),
         (lambda: monge.load(online="yes"), "online: expected True or False, got str 'yes'"),
         (lambda: monge.load(modle="x"), "unknown option 'modle'; did you mean model?"),
-        (lambda: monge.score(HYPOTHESES, REFERENCES, metrics=["a"]), "unknown option 'metrics'; "
-            "did you mean metric"),
+        (lambda: monge.score(HYPOTHESES, REFERENCES, metrcs=["a"]), "unknown option 'metrcs'"),
+        (lambda: monge.compare({"a": ["x"]}, ["y"], "chrf", modl="x"), "unknown option 'modl'"),
         (lambda: monge.score(HYPOTHESES, REFERENCES, stats="x.json"), r"monge.load_stats\(FILE\)\), got str"),
         (lambda: monge.explain("a", "b", stats="x.json"), r"monge.load_stats\(FILE\)\), got str"),
-        (lambda: monge.compare([HYPOTHESES], REFERENCES), "systems: expected {name: hypotheses}, "
-            "got list"),
-        (lambda: monge.compare({"a": ["x"]}, ["y"], "chrf"), r"metrics: expected a list of "
-            r"names.*\['chrf'\]"),
+        (lambda: monge.compare([HYPOTHESES], REFERENCES), "systems: expected {name: hypotheses} "
+            "or a data frame, got list"),
         (lambda: monge.evaluate("wmt17"), "expected a Task, .* got 'wmt17'"),
     ],
 )  # fmt: skip
@@ -132,3 +139,95 @@ def test_options_are_those_that_are_checked():
     from monge.api import options
 
     assert set(options._TAKES) == {"metric", *api.Options.__annotations__}
+
+
+FRAME = [
+    {"system": name, "id": k, "hypothesis": text, "reference": "a cat sat", "human": k}
+    for name, texts in (("a", ["a cat sat", "a cat", "x"]), ("b", ["the cat", "y", "a sat"]))
+    for k, text in enumerate(texts)
+]
+
+
+def frames():
+    """The same table in every form that is taken."""
+    yield "list", FRAME
+    for library, make in (
+        ("pandas", lambda m: m.DataFrame(FRAME)),
+        ("polars", lambda m: m.DataFrame(FRAME)),
+        ("pyarrow", lambda m: m.Table.from_pylist(FRAME)),
+    ):
+        try:
+            yield library, make(__import__(library))
+        except ImportError:
+            continue
+
+
+@pytest.mark.parametrize(("library", "frame"), list(frames()))
+def test_frames_are_compared_and_judged_as_tables_are(library, frame, tmp_path):
+    table = tmp_path / "t.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in FRAME))
+    by_mapping = monge.compare(
+        {name: [row["hypothesis"] for row in FRAME if row["system"] == name] for name in "ab"},
+        ["a cat sat"] * 3,
+        ["chrf"],
+    )
+    assert monge.compare(frame, metrics="chrf").to_dict() == by_mapping.to_dict()
+    judged = monge.evaluate(monge.Task("table", frame), metric="chrf").to_dict()
+    from_file = monge.evaluate(monge.Task("table", table), ["chrf"]).to_dict()
+    assert judged["results"] == from_file["results"]
+
+
+def test_faults_of_frames_are_named():
+    with pytest.raises(monge.MongeError, match="data frame, row 2, field 'hypothesis'"):
+        monge.compare([FRAME[0], {**FRAME[1], "hypothesis": None}], metrics="chrf")
+    with pytest.raises(monge.MongeError, match=r"no column .*hypothesis"):
+        monge.compare([{"system": "a", "text": "x"}], metrics="chrf")
+    with pytest.raises(monge.MongeError, match="references and sources are columns"):
+        monge.compare(FRAME, ["x"], metrics="chrf")
+    with pytest.raises(monge.MongeError, match="expected a directory, got list"):
+        monge.evaluate(monge.Task("wmt17", FRAME), "chrf")
+
+
+def test_every_call_takes_metric_metrics_and_the_options_of_load(tiny_bert, capsys):
+    seen = []
+    options = {"model": str(tiny_bert), "layers": 1, "progress": seen.append}
+    systems = {"a": HYPOTHESES, "b": REFERENCES[::-1]}
+    one = monge.score(HYPOTHESES, REFERENCES, metric="twmd", ci=True, **options)
+    assert one.interval is not None and one.interval[0] <= one.score <= one.interval[1]
+    several = monge.score(HYPOTHESES, REFERENCES, metrics=["twmd"], **options)
+    assert isinstance(several, dict) and several["twmd"].score == one.score
+    assert sum(seen) == 2 * len(HYPOTHESES)
+    for names in ({"metric": "twmd"}, {"metrics": "twmd"}, {"metrics": ["twmd"]}):
+        compared = monge.compare(systems, REFERENCES, **names, **options)
+        assert compared.standings[0].systems[0].score == pytest.approx(one.score)
+        assert "|layers:1|" in compared.standings[0].signature
+        task = monge.Task("table", FRAME)
+        assert monge.evaluate(task, **names, **options).to_dict()["results"]
+        assert monge.probe(references=["It has 12 rooms."], kinds=["number"], **names, **options)
+    monge.score(HYPOTHESES, REFERENCES, metric="chrf", progress=True)
+    assert f"monge: {len(HYPOTHESES)} of {len(HYPOTHESES)} segments" in capsys.readouterr().err
+
+
+def test_plots_and_saved_explanations(tiny_bert, tmp_path):
+    pytest.importorskip("matplotlib", reason="install the extra plots")
+    results = monge.score(HYPOTHESES, REFERENCES, metrics=["chrf", "ter"], ci=True)
+    assert len(results.plot()) == 2
+    axes = results["chrf"].plot()
+    assert axes.get_xlabel() == "chrf (higher is better)"
+    assert results["ter"].plot(axes) is axes and axes.get_xlabel() == "ter (lower is better)"
+    explanation = monge.explain(HYPOTHESES[0], REFERENCES[0], model=str(tiny_bert))
+    ticks = [label.get_text() for label in explanation.plot().get_yticklabels()]
+    assert ticks == list(explanation.hypothesis.units)
+    starts = {
+        "html": b"<!doctype",
+        "svg": b"<svg",
+        "json": b"{",
+        "png": b"\x89PNG",
+        "md": b"",
+        "tex": b"%",
+    }
+    for ending, start in starts.items():
+        written = explanation.save(tmp_path / f"e.{ending}").read_bytes()
+        assert written.lower().startswith(start.lower()) and len(written) > 200
+    with pytest.raises(monge.MongeError, match=r"ends in \.html"):
+        explanation.save(tmp_path / "e.docx")

@@ -30,7 +30,7 @@ from monge.cluster import (
 from monge.cluster.engine import map_on_ray
 from monge.datasets.tables import read_table
 from monge.errors import MongeError
-from monge.evaluation import Run, Setup, Task, evaluate
+from monge.evaluation import Run, Setup, Task, evaluate_task
 
 NODE = {
     "num_cpus": 1,
@@ -202,9 +202,7 @@ def test_a_data_set_of_ray_in_python(nodes, tiny_bert, tmp_path):
         for line in write_pairs(tmp_path / "rows.jsonl", 60).read_text("utf-8").splitlines()
     ]
     data = ray.data.from_items(rows, override_num_blocks=3)
-    found = score_dataset(
-        data, ["twmd", "chrf"], output=tmp_path / "out", interval=True, model=tiny_bert
-    )
+    found = score_dataset(data, ["twmd", "chrf"], output=tmp_path / "out", ci=True, model=tiny_bert)
     one = json.loads(plain(read_table(tmp_path / "rows.jsonl"), tiny_bert, "twmd", "chrf"))
     assert list(found.results) == one["results"]
 
@@ -226,8 +224,10 @@ def test_a_study_by_workers_is_the_study(nodes, judged, tiny_bert):
     names = ["twmd", "bertscore[weights=idf]", "chrf", "bleu"]
     steps = []
     with passes_on_ray(Engine()) as passes:
-        found = evaluate(task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes))
-    assert found.to_dict() == evaluate(task, names, setup=setup).to_dict()
+        found = evaluate_task(
+            task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes)
+        )
+    assert found.to_dict() == evaluate_task(task, names, setup=setup).to_dict()
     assert (
         len(steps) == 6
     )  # three groups, each with the metrics of vectors, and with those of words

@@ -13,7 +13,7 @@ from monge.datasets import open_dataset
 from monge.datasets.language_pairs import split_pair
 from monge.datasets.test_set_facts import describe_test_set
 from monge.errors import InvalidSetting, Unreadable
-from monge.evaluation import Resampling, Task, evaluate
+from monge.evaluation import Resampling, Task, evaluate_task
 from monge.evaluation.question import question
 from monge.evaluation.task import languages, target_language
 from monge.types import Segment
@@ -138,7 +138,7 @@ def test_document_scores_of_a_file_come_first(folder):
 
 
 def test_a_metric_s_score_of_a_document_is_the_mean_of_its_segments(folder):
-    study = evaluate(
+    study = evaluate_task(
         Task("mt-metrics-eval", folder, human="esa-merged", level="document"),
         ["chrf", "bleu"],
         resampling=Resampling(resamples=20),
@@ -183,7 +183,7 @@ def test_domains_are_groups_of_systems(folder):
     assert f"{PAIR}/chat: 1 judged system, a ranking needs two; the domain is left out" in (
         judged.warnings
     )
-    study = evaluate(
+    study = evaluate_task(
         Task("mt-metrics-eval", folder, human="esa-merged", level="domain", pairs=[PAIR]),
         ["chrf"],
         resampling=Resampling(resamples=10),

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from monge.datasets import read_parallel
-from monge.datasets.parallel import short_names
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
+from monge.types.system_names import short_names
 
 
 @pytest.fixture

@@ -77,6 +77,22 @@ LAYOUTS = {
             *(f"{s}\tscore: 0.5000" for s in SYSTEMS),
         ],
     ),
+    "what comet-score --to_json writes": (
+        "c.json",
+        [
+            json.dumps(
+                {
+                    f"outputs/{system}": [
+                        {"src": "s", "mt": "m", "ref": "r", "COMET": v}
+                        for (of, _), v in VALUE.items()
+                        if of == system
+                    ]
+                    for system in SYSTEMS
+                },
+                indent=4,
+            )
+        ],
+    ),
     "tsv without a header": ("c.tsv", [f"{s}\t{v}" for (s, _), v in VALUE.items()]),
     "system and score": ("c.tsv", ["system\tscore", *(f"{s}\t{v}" for (s, _), v in VALUE.items())]),
     "more than is asked for": (

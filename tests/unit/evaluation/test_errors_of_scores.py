@@ -18,7 +18,7 @@ from monge.evaluation import (
     Setup,
     Task,
     assess,
-    evaluate,
+    evaluate_task,
     load_variants,
     sweep,
 )
@@ -48,7 +48,7 @@ def table(tmp_path):
 
 
 def test_values_are_those_of_the_scores(table):
-    found = evaluate(
+    found = evaluate_task(
         Task("table", table, human="unit", statistic=["mae100", "rmse100"]),
         ["rouge1"],
         resampling=FAST,
@@ -67,7 +67,7 @@ def test_values_are_those_of_the_scores(table):
 
 def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     metrics = ["rouge2", "rouge1", "rouge1[stem=true]", "rougeL"]
-    found = evaluate(
+    found = evaluate_task(
         Task("table", table, human="unit", statistic="mae100"), metrics, resampling=FAST
     )
     means = [one.mean.value for one in found.agreements]
@@ -81,21 +81,21 @@ def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     (standing,) = found.to_dict()["study"]["standings"]
     assert standing["higher_is_better"] is False
     assert standing["best"] == {"one": "rouge1", "two": "rouge1", "mean": "rouge1"}
-    pearson = evaluate(Task("table", table, human="unit"), metrics, resampling=FAST).to_dict()[
+    pearson = evaluate_task(Task("table", table, human="unit"), metrics, resampling=FAST).to_dict()[
         "study"
     ]["standings"][0]
     assert pearson["higher_is_better"] is True
 
 
 def test_a_declared_range_is_mapped(table):
-    plain = evaluate(
+    plain = evaluate_task(
         Task("table", table, human="unit", statistic="mae100"), ["rouge1"], resampling=FAST
     ).agreements[0]
     for human, ends, more in (("five", "0/5", {}), ("faults", "0/10", {"higher_is_better": False})):
         task = Task(
             "table", table, human=human, statistic="mae100", switches={"human_range": ends, **more}
         )
-        mapped = evaluate(task, ["rouge1"], resampling=FAST).agreements[0]
+        mapped = evaluate_task(task, ["rouge1"], resampling=FAST).agreements[0]
         assert mapped.mean.value == pytest.approx(plain.mean.value, abs=0.01), human
 
 
@@ -107,7 +107,7 @@ def test_a_data_set_declares_its_own_range():
 def test_what_is_refused_says_what_was_received_and_what_is_accepted(table, capsys):
 
     def asked(metrics, human, resampling=FAST, **more):
-        return evaluate(
+        return evaluate_task(
             Task("table", table, human=human, statistic="mae100", **more),
             metrics,
             resampling=resampling,
@@ -158,7 +158,7 @@ def test_lower_human_scores_can_be_better(table):
 @pytest.mark.parametrize("form", ["text", "latex", "html"])
 def test_every_format_says_which_side_is_better(table, form):
     task = Task("table", table, human="unit", statistic="rmse100")
-    found = evaluate(task, ["rouge2", "rouge1"], resampling=FAST)
+    found = evaluate_task(task, ["rouge2", "rouge1"], resampling=FAST)
     shown = render_study(found, form, version="9")
     assert "lower is better" in shown and "not significantly above the best" in shown
     digits = figure_digits(one.mean for one in found.agreements)
@@ -168,7 +168,7 @@ def test_every_format_says_which_side_is_better(table, form):
         "latex": rf"\textbf{{{best}}}",
         "html": f'<span class="best">{best}</span>',
     }[form] in shown
-    correlated = evaluate(replace(task, statistic=None), ["rouge2", "rouge1"], resampling=FAST)
+    correlated = evaluate_task(replace(task, statistic=None), ["rouge2", "rouge1"], resampling=FAST)
     pearson = render_study(correlated, form, version="9")
     assert "lower is better" not in pearson and "not significantly below the best" in pearson
 

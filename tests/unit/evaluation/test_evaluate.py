@@ -10,7 +10,7 @@ from study_tables import write
 from monge.cli.app import run
 from monge.datasets import open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName
-from monge.evaluation import Resampling, ScoreBook, Task, assess, evaluate, load_variants
+from monge.evaluation import Resampling, ScoreBook, Task, assess, evaluate_task, load_variants
 from monge.evaluation.agreement import Column, standing
 from monge.evaluation.evaluate import figure as figure_of
 from monge.evaluation.evaluation_result import figure_digits
@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def test_values_intervals_and_means(table):
-    found = evaluate(Task("table", table), ["chrf", "rouge1", "ter"], resampling=FAST)
+    found = evaluate_task(Task("table", table), ["chrf", "rouge1", "ter"], resampling=FAST)
     judged = open_dataset("table", table)
     scored = ScoreBook().scores(load_variants(["chrf", "ter"]), judged)
     chrf, ter = found.agreements[0], found.agreements[2]
@@ -46,7 +46,9 @@ def test_values_intervals_and_means(table):
 
 def test_the_json_is_that_of_the_design(table):
     found = json.loads(
-        render_study(evaluate(Task("table", table), ["chrf"], resampling=FAST), "json", version="9")
+        render_study(
+            evaluate_task(Task("table", table), ["chrf"], resampling=FAST), "json", version="9"
+        )
     )
     (result,) = found["results"]
     keys = [
@@ -75,7 +77,7 @@ def test_the_json_is_that_of_the_design(table):
 def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
     table = write(tmp_path / "t.tsv", other=lambda human: f"{human**2:.4f}")
     task = Task("table", table, human=["human", "other"], statistic=["pearson", "kendall"])
-    found = evaluate(task, ["chrf", "rouge1"], resampling=FAST)
+    found = evaluate_task(task, ["chrf", "rouge1"], resampling=FAST)
     shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
     assert found.tests["human", "pearson"]["groups"] == "paired bootstrap"
     assert found.tests["human", "kendall"]["groups"] == "paired bootstrap"
@@ -89,7 +91,9 @@ def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
 
 def test_a_seed_means_the_same_intervals(table):
     one, same, other = (
-        evaluate(Task("table", table), ["chrf"], resampling=Resampling(50, seed=s)).agreements[0]
+        evaluate_task(Task("table", table), ["chrf"], resampling=Resampling(50, seed=s)).agreements[
+            0
+        ]
         for s in (1, 1, 2)
     )
     assert one.groups == same.groups
@@ -117,18 +121,18 @@ def test_a_group_without_a_value_is_left_out_and_told(tmp_path):
         if "two" in row:
             row[place] = "0.5"
     table.write_text("\n".join(["\t".join(head), *("\t".join(row) for row in rows)]) + "\n")
-    found = evaluate(Task("table", table), ["chrf"], resampling=FAST)
+    found = evaluate_task(Task("table", table), ["chrf"], resampling=FAST)
     (one,) = found.agreements
     assert list(one.groups) == ["one"]
     assert one.excluded["groups without a value"] == 1
     assert any("constant" in line for line in found.warnings)
     with pytest.raises(DataError, match="no value on any group"):
-        evaluate(Task("table", table, pairs=["two"]), ["chrf"], resampling=FAST)
+        evaluate_task(Task("table", table, pairs=["two"]), ["chrf"], resampling=FAST)
 
 
 def test_systems_are_judged_by_their_mean(tmp_path):
     table = write(tmp_path / "t.tsv", systems=("a", "b", "c", "d", "e"), groups=("one",))
-    found = evaluate(
+    found = evaluate_task(
         Task("table", table, level="system", statistic=["pearson", "acc23"]),
         ["rouge1"],
         resampling=FAST,
@@ -152,16 +156,16 @@ def test_an_interval_that_leaves_its_value_out_is_none(drawn, there):
 
 def test_mistakes_are_named_before_anything_is_read(tmp_path):
     with pytest.raises(UnknownName, match="did you mean chrf"):
-        evaluate(Task("table", tmp_path / "none.tsv"), ["chrff"])
+        evaluate_task(Task("table", tmp_path / "none.tsv"), ["chrff"])
     with pytest.raises(InvalidSetting, match="twice"):
-        evaluate(Task("table", tmp_path / "none.tsv"), ["chrf", "chrf"])
+        evaluate_task(Task("table", tmp_path / "none.tsv"), ["chrf", "chrf"])
     with pytest.raises(InvalidSetting, match="resamples"):
         Resampling(resamples=0)
 
 
 @pytest.mark.parametrize("form", ["text", "latex", "html", "markdown"])
 def test_every_format_shows_values_marks_test_and_seed(table, form):
-    found = evaluate(Task("table", table), ["chrf", "rouge1", "rouge2"], resampling=FAST)
+    found = evaluate_task(Task("table", table), ["chrf", "rouge1", "rouge2"], resampling=FAST)
     shown = render_study(found, form, version="9")
     assert shown.endswith("\n")
     digits = figure_digits(one.mean for one in found.agreements)
@@ -182,7 +186,7 @@ def test_every_format_shows_values_marks_test_and_seed(table, form):
 def test_many_groups_stand_below_each_other(tmp_path):
     table = write(tmp_path / "t.tsv", groups=[f"g{k}" for k in range(12)], n=6)
     lines = render_study(
-        evaluate(Task("table", table), ["chrf", "ter"], resampling=FAST), "text", version="9"
+        evaluate_task(Task("table", table), ["chrf", "ter"], resampling=FAST), "text", version="9"
     ).split("\n")
     assert lines[1].split() == ["chrf", "ter"]
     assert [line.split()[0] for line in lines if line.startswith("g")] == [
@@ -292,13 +296,13 @@ def test_a_switch_given_twice_is_read_both_ways(table, capsys):
 def test_judgements_that_every_metric_contradicts_are_said_to_be_turned_around(tmp_path):
     """MQM is a penalty: read as a score, the least bad metric was called the best."""
     table = write(tmp_path / "t.tsv", other=lambda human: f"{-human:.4f}")
-    found = evaluate(Task("table", table, human="other"), ["chrf", "rouge1"], resampling=FAST)
+    found = evaluate_task(Task("table", table, human="other"), ["chrf", "rouge1"], resampling=FAST)
     said = [line for sheet in found.sheets() for line in sheet.said]
     assert len(said) == 1 and said[0].startswith(
         "Every metric anti-correlates with other (pearson -"
     )
     assert "--switch higher_is_better=no" in said[0] and "agrees best" not in said[0]
-    turned = evaluate(
+    turned = evaluate_task(
         Task("table", table, human="other", switches={"higher_is_better": False}),
         ["chrf", "rouge1"],
         resampling=FAST,

@@ -11,7 +11,7 @@ import pytest
 from monge.cli.app import run
 from monge.datasets.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
-from monge.evaluation import Resampling, Task, evaluate
+from monge.evaluation import Resampling, Task, evaluate_task
 from monge.evaluation.agreement import draw_values
 from monge.evaluation.question import named, question
 from monge.types import Segment
@@ -57,7 +57,7 @@ def test_by_hand(table):
     .25 twice.
     """
     found = figures(
-        evaluate(
+        evaluate_task(
             Task("table", table, level="system", human=["human", "other"], statistic=BOTH),
             ["rouge1"],
             resampling=FAST,
@@ -78,7 +78,7 @@ def test_pairs_are_compared_on_what_both_have(table):
     lines = table.read_text().splitlines(keepends=True)
     table.write_text("".join(lines[:-1]))
     found = figures(
-        evaluate(
+        evaluate_task(
             Task("table", table, level="system", statistic="soft-pairwise-accuracy"),
             ["rouge1"],
             resampling=FAST,
@@ -90,7 +90,9 @@ def test_pairs_are_compared_on_what_both_have(table):
 def test_a_distance_is_signed(table):
     """TER falls where rouge1 rises: the same pairs are won."""
     found = figures(
-        evaluate(Task("table", table, level="system", statistic=BOTH), ["ter"], resampling=FAST)
+        evaluate_task(
+            Task("table", table, level="system", statistic=BOTH), ["ter"], resampling=FAST
+        )
     )
     assert found["human", "pairwise_accuracy"] == 1
     assert found["human", "soft_pairwise_accuracy"] == pytest.approx(1 - 0.125 / 3)

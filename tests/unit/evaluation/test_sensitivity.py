@@ -14,7 +14,7 @@ from monge import api
 from monge.cli.app import run
 from monge.datasets import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
-from monge.evaluation import Design, Resampling, Setup, Task, evaluate, sensitivity
+from monge.evaluation import Design, Resampling, Setup, Task, evaluate_task, sensitivity
 from monge.evaluation.sensitivity.effects import Contrast, spread_of
 from monge.evaluation.sensitivity.factors import Draw, changes, factors
 from monge.evaluation.sensitivity.findings import verdict
@@ -185,7 +185,7 @@ def test_every_value_is_what_evaluate_says(studied, table, tiny_bert):
         ("bertscore", "references", "weights=idf"), ("moverscore", "off", "weights=uniform"),
     ):  # fmt: skip
         setup = Setup([change], model=str(tiny_bert))
-        alone = evaluate(Task("table", table), [metric], setup=setup, resampling=FAST)
+        alone = evaluate_task(Task("table", table), [metric], setup=setup, resampling=FAST)
         (level,) = [
             one for effect in studied.effects for one in effect.levels
             if effect.metric == metric and one.setting == setting

@@ -9,7 +9,7 @@ from study_tables import write
 from monge import api
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UsageError
-from monge.evaluation import Resampling, Setup, Task, evaluate, sweep
+from monge.evaluation import Resampling, Setup, Task, evaluate_task, sweep
 from monge.evaluation.evaluate import MetricOrder
 from monge.evaluation.variants import grid, variation
 from monge.render.table import render_study
@@ -53,7 +53,7 @@ def test_curves_are_evaluations_and_the_best_is_tried_elsewhere(tables, tiny_ber
     for curve in found.curves:
         for point, one in zip(("1", "3", "5"), curve.points, strict=True):
             setup = Setup([f"layers={point}"], model=model)
-            alone = evaluate(Task("table", dev), [curve.metric], setup=setup, resampling=FAST)
+            alone = evaluate_task(Task("table", dev), [curve.metric], setup=setup, resampling=FAST)
             assert one.groups["one"].value == pytest.approx(
                 alone.agreements[0].groups["one"].value, abs=1e-6
             )
@@ -61,7 +61,7 @@ def test_curves_are_evaluations_and_the_best_is_tried_elsewhere(tables, tiny_ber
         values = [one.mean.value for one in curve.points]
         assert curve.chosen == values.index(max(values))
         setup = Setup(found.points[curve.chosen], model=model)
-        expected = evaluate(Task("table", held), [curve.metric], setup=setup, resampling=FAST)
+        expected = evaluate_task(Task("table", held), [curve.metric], setup=setup, resampling=FAST)
         assert curve.test.mean.value == pytest.approx(expected.agreements[0].mean.value, abs=1e-6)
     assert found.means[found.together] == max(found.means)
 
@@ -145,7 +145,7 @@ def test_formats_without_test_data_say_so(tables, tiny_bert, form):
 def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
     setup = Setup(model=str(tiny_bert))
     metrics = ["moverscore[layers=2]", "twmd[layers=2]", "chrf"]
-    found = evaluate(
+    found = evaluate_task(
         Task("table", tables[0]), metrics, uniform_units=True, setup=setup, resampling=FAST
     )
     mover, twmd, _ = found.agreements
@@ -153,7 +153,7 @@ def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
         assert "subwords=all,punctuation=keep,stopwords=none" in one.signature
         assert "|weights:uniform|" in one.signature
     (order,) = found.orders
-    alone = evaluate(Task("table", tables[0]), metrics, setup=setup, resampling=FAST)
+    alone = evaluate_task(Task("table", tables[0]), metrics, setup=setup, resampling=FAST)
     own = {name: each.mean.value for name, each in zip(metrics, alone.agreements, strict=True)}
     uniform = dict(zip(metrics, (each.mean.value for each in found.agreements), strict=True))
     assert own[metrics[0]] != uniform[metrics[0]] and own["chrf"] == uniform["chrf"]
@@ -203,7 +203,7 @@ def test_each_data_set_is_scored_by_its_own_rule_over_references(tables, tiny_be
     )
     assert "|references:mean|" in found.curves[0].test.signature
     assert all("|references:max|" in one.signature for one in found.curves[0].points)
-    alone = evaluate(
+    alone = evaluate_task(
         Task("table", held), ["twmd"], setup=Setup(found.points[found.curves[0].chosen], model=str(tiny_bert)),
         resampling=FAST,
     )  # fmt: skip

@@ -43,7 +43,7 @@ def test_pictures_and_pages_of_long_texts_are_bounded(count, tmp_path):
     assert len(page) < 2_500_000 and page.count("<") < 25_000 and "The texts are long" in page
     width, height = map(int, re.search(r'width="(\d+)" height="(\d+)"', svg).groups())
     assert width < 1500 and height < 4000 and len(svg) < 2_000_000 and "The texts are long" in svg
-    assert len(explanation_fragment(e, images=True)) < 6_000_000
+    assert len(explanation_fragment(e, cell=True)) < 100_000
     pytest.importorskip("matplotlib", reason="install the extra plots")
     image = pytest.importorskip("PIL.Image", reason="install pillow")
     from monge.report.picture import explanation_png

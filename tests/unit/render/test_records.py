@@ -76,7 +76,7 @@ def test_numbers_of_records_have_all_their_digits():
     cells = (Cell("m"), number_cell(2 / 3, 1 / 3, 0.9, digits=2), Cell("", span=Span(0, 1, 2)))
     sheet = Sheet("study", ("metric", "r", "interval"), (cells,))
     assert (cells[1].text, cells[1].detail) == ("0.67", "[0.33, 0.90]")
-    assert [json.loads(line) for line in sheets_jsonl([sheet, LIST]).splitlines()][0] == {
+    assert json.loads(sheets_jsonl([sheet, LIST]).splitlines()[0]) == {
         "table": "study",
         "row": "m",
         "column": "r",

@@ -124,12 +124,13 @@ def test_json_is_the_object_of_the_design(segments):
     assert shown.endswith("}\n")
     assert shown.count("\n") == 1
     data = json.loads(shown)
-    assert list(data) == ["monge", "results"]
+    assert list(data) == ["monge", "schema", "results"]
     keys = ["metric", "system", "score", "higher_is_better", "n", "parts", "signature", "run"]
     assert list(data["results"][0]) == keys + ["segments"] * segments
     assert data["results"][1]["system"] == "b"
     rows = [one.to_dict(segments=segments) for one in both]
-    assert shown == json.dumps({"monge": "0.1.0", "results": rows}, ensure_ascii=False) + "\n"
+    whole = {"monge": "0.1.0", "schema": 1, "results": rows}
+    assert shown == json.dumps(whole, ensure_ascii=False) + "\n"
 
 
 def test_json_round_trip():
@@ -157,7 +158,7 @@ def test_jsonl_lines_stand_on_their_own():
         "id",
         "score",
         "parts",
-        "reference",
+        "best_reference",
         "flags",
     ]
     assert {"score", "n", "signature"} <= set(rows[2])

@@ -105,7 +105,7 @@ def test_the_command_names_and_counts(tiny_bert, tmp_path, capsys):
     call = ["score", "-t", str(tmp_path / "h.txt"), "-r", str(tmp_path / "r.txt"), "--model", str(tiny_bert),
             "--on-overlong", "error", "-f", "json", "--with-texts"]  # fmt: skip
     assert run(call) == 1
-    assert "segment 2 of h.txt: text 'the cat" in capsys.readouterr().err.replace(
+    assert "segment 2 of h: text 'the cat" in capsys.readouterr().err.replace(
         str(tmp_path) + "/", ""
     )
     assert run([*call, "--on-error", "count"]) == 0

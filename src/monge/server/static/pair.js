@@ -92,7 +92,7 @@ async function show(metric, signal) {
     const [score, explained] = await Promise.all([scored(metric, given_, signal), explainedBy(metric, given_, signal)]);
     const one = score.results?.[0] ?? explained;
     if (!one) throw score.error;
-    const win = Math.max(one.reference ?? 0, 0);
+    const win = (one.best_reference ?? 1) - 1;
     body.replaceChildren(make("div", { class: "score" }, number(one.score)), ...(explained ? [make("p", { class: "verdict" }, verdictOf(explained))] : []), partsOf(one), ...notesOf(score, explained),
       ...(explained ? [picture(explained, body.clientWidth || 320, { whole: () => explainedBy(metric, given_, signal, true) })] : []), ...pastes(metric, one.signature, given_[win]));
   } catch (error) {
