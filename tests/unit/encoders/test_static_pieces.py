@@ -100,6 +100,17 @@ def test_scores_and_signature(tmp_path):
     assert str(again.signature) != str(result.signature)
 
 
+def test_vectors_that_are_replaced_in_place_are_read_again(tmp_path):
+    layer = tmp_path / "m" / "0_StaticEmbedding"
+    tokenizer_of(layer)
+    texts = (["the cat sat"], ["the dog sat"])
+    signatures = []
+    for factor in (1, 2):
+        save_file({"embedding.weight": factor * TABLE}, layer / "model.safetensors")
+        signatures.append(str(monge.score(*texts, model=str(tmp_path / "m")).signature))
+    assert signatures[0] != signatures[1]
+
+
 def test_faults(tmp_path):
     directory = model2vec(tmp_path / "m")
     with pytest.raises(InvalidSetting, match="precision bf16 is not there for static vectors"):
