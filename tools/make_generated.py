@@ -26,6 +26,7 @@ GENERATORS = (
     "make_reproduction",
     "make_sensitivity",
     "make_families",
+    "make_models",
     "make_probe",
     "tuning_page",
     "make_measured_pages",

@@ -28,7 +28,9 @@ from tempfile import TemporaryDirectory
 from release_files import LICENCE_FILES, SDIST_FILES, list_package_files, read_project
 from repository import ROOT
 
-EXTRAS = "embedded,lexical"
+EXTRAS = "embedded,lexical,mcp"
+EXTRA_COMMANDS = ("monge mcp < /dev/null",)
+"""A command per extra that the README does not use: it ends with 0 where the extra works."""
 DIST = ROOT / "build" / "dist"
 """Where the archives are left: not under version control."""
 PROGRAM = """
@@ -168,7 +170,7 @@ def run_readme(folder: Path, python: str) -> list[str]:
     commands, lines = read_readme((ROOT / "README.md").read_text("utf-8"))
     monge = str(Path(python).with_name("monge"))
     problems = []
-    for command in ["monge selfcheck", *commands]:
+    for command in ["monge selfcheck", *commands, *EXTRA_COMMANDS]:
         shell = command.replace("monge ", f"'{monge}' ", 1)
         problems += describe_run(command, ["sh", "-c", shell], workplace)
     return problems + describe_run("README's Python", [python, "-c", PROGRAM + lines], workplace)

@@ -109,9 +109,10 @@ def _stamp(model: str) -> tuple[object, ...]:
             names.append(str(json.loads(card.read_text("utf-8"))["base"]["model"]))
         facts: list[object] = []
         for path in (Path(name).expanduser() for name in names):
-            files = sorted(path.iterdir()) if path.is_dir() else [path] * path.is_file()
+            inside = [*path.iterdir(), *path.glob("*/*")] if path.is_dir() else []
+            files = sorted(inside) or [path] * path.is_file()
             facts += [path.resolve()] if files else []
-            status = [(file.name, file.stat()) for file in files]
+            status = [(str(file), file.stat()) for file in files]
             facts += [(file, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for file, s in status]
         return tuple(facts)
     except (OSError, ValueError, KeyError, TypeError):  # opening the model reports the error

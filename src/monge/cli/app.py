@@ -42,6 +42,8 @@ VERBS = {
     "negations, names, typos and many more.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
     "beside the model.",
+    "adapter": "Exchange adapters with the library peft: write them as a LoRA directory, or make "
+    "them of such a directory.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and "
     "what still holds.",
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, "
@@ -60,6 +62,8 @@ VERBS = {
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
+    "mcp": "Answer agents by the Model Context Protocol over stdin and stdout: score, compare, "
+    "explain, recommend.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does, in one line. The module of a verb is imported when the verb is called."""

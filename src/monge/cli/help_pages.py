@@ -161,6 +161,33 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         ("What an adapter learned from, and the licences:", "monge show mt"),
     ),
+    "adapter export": (
+        (
+            "The shipped adapter of the embedded model, for peft:",
+            "monge adapter export mt -o lora/",
+        ),
+        (
+            "One of monge tune, with the name under which peft finds the base:",
+            "monge adapter export adapter/ --base owner/model -o lora/",
+        ),
+    ),
+    "adapter import": (
+        (
+            "An adapter that peft saved, for its base:",
+            "monge adapter import lora/ --model DIR -o adapter/",
+        ),
+        (
+            "The same for a base on the hub:",
+            "monge adapter import lora/ --model owner/model --online -o adapter/",
+        ),
+    ),
+    "mcp": (
+        ("The embedded model, for an agent that starts this command:", "monge mcp"),
+        (
+            "Another model, and fewer texts per request:",
+            "monge mcp --model e5-small/ --limit pairs=100",
+        ),
+    ),
     "serve": (
         ("On this machine alone, with a page in the browser:", "monge serve"),
         (

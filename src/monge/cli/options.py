@@ -98,7 +98,8 @@ Model = Annotated[
     option(
         "--model NAME|DIR",
         MODEL,
-        help="The model that gives the vectors: a directory, a file of word vectors, or a name; "
+        help="The model that gives the vectors: a directory, a file of word vectors, or a name, "
+        "on the hub too (OWNER/NAME[@REVISION]); "
         "auto is the embedded one, mt the same tuned on judgements of translations, broad on those "
         "of several kinds, fast a faster one.",
     ),
@@ -109,12 +110,18 @@ Adapter = Annotated[
         "--adapter mt|broad|fast|DIR",
         MODEL,
         help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
-        "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. "
+        "all-mpnet-base-v2; broad or fast, for the first; or a "
+        "directory that monge tune made, or a hub name. "
         "Short for --model MODEL+ADAPTER.",
     ),
 ]
 Online = Annotated[
-    bool, option("--online", MODEL, help="Fetch a model that is not on this machine from the hub.")
+    bool,
+    option(
+        "--online",
+        MODEL,
+        help="Fetch a model or adapter from the hub; without it, only its local cache is read.",
+    ),
 ]
 Device = Annotated[str, option("--device auto|cpu|cuda|mps", MODEL, help="Where the model runs.")]
 Precision = Annotated[

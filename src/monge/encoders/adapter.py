@@ -19,7 +19,8 @@ from torch import Tensor
 
 from monge.encoders import digests
 from monge.encoders.body import MIX
-from monge.encoders.models import ModelFiles
+from monge.encoders.model_files import check_content, check_directory
+from monge.encoders.models import ModelFiles, find_directory
 from monge.encoders.packaged import SHIPPED
 from monge.encoders.protocol import Tuning
 from monge.errors import ModelError
@@ -136,15 +137,23 @@ def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:
     return serving[0]
 
 
-def find_adapter(name: str, base: ModelFiles) -> Adapter:
-    """Return an adapter for a base model: a shipped one by name, or one in a directory."""
+def find_adapter(name: str, base: ModelFiles, *, online: bool = False) -> Adapter:
+    """Return an adapter for a base model: a shipped one by name, one in a directory, or one of a
+    hub name.
+    """
     if name in SHIPPED:
         return find_shipped_adapter(name, base)
-    if not Path(name).expanduser().is_dir():
+    path = Path(name).expanduser()
+    if not path.is_dir() and "/" in name and not path.exists():
+        directory = find_directory(name, online=online)
+        assert directory is not None
+        return read_adapter(directory, name)
+    if not path.is_dir():
         raise ModelError(
-            f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)}"
+            f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)} nor "
+            f"a hub name (owner/name[@revision])"
         )
-    return read_adapter(Path(name).expanduser())
+    return read_adapter(path)
 
 
 def read_adapter(directory: Path, name: str | None = None) -> Adapter:
@@ -155,8 +164,10 @@ def read_adapter(directory: Path, name: str | None = None) -> Adapter:
     from safetensors.torch import load
 
     weights = directory / WEIGHTS
+    check_directory(directory)
     if not weights.is_file():
         raise ModelError(f"{directory}: an adapter has {WEIGHTS} beside {CARD}, this one has none")
+    check_content(weights)
     card = digests.read_json(directory / CARD)
     base = card.get("base") if isinstance(card, dict) else None
     if (
@@ -180,9 +191,13 @@ def read_adapter(directory: Path, name: str | None = None) -> Adapter:
         raise ModelError(
             f"{weights}: its sha256 is {digest[:8]}, its card says {str(card.get('sha256'))[:8]}"
         )
-    lone = next(
-        (n for n in tensors if n.endswith(OUT) and n.removesuffix(OUT) + IN not in tensors), None
-    )
-    if lone is not None:
-        raise ModelError(f"{weights}: {lone} has no partner {lone.removesuffix(OUT) + IN}")
+    _check_pairs(weights, tensors)
     return Adapter(name or directory.resolve().name, directory, card, tensors, digest)
+
+
+def _check_pairs(weights: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Raise where one of the two tensors of a low-rank change is missing."""
+    for name in tensors:
+        partner = name.removesuffix(OUT) + IN
+        if name.endswith(OUT) and partner not in tensors:
+            raise ModelError(f"{weights}: {name} has no partner {partner}")

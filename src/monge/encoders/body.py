@@ -17,10 +17,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from monge.encoders.modern_body import (
+    MODERN,
+    MODERN_DEFAULTS,
+    MODERN_WORDS,
+    modern_shapes,
+    read_modern_settings,
+)
+
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 OFFSET_POSITIONS = frozenset(
-    {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta"}
+    {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "xlm-roberta-xl", "ibert"}
+    | {"roberta-prelayernorm", "data2vec-text", "xmod", "luke", "lilt", "markuplm"}
 )
 """Model types whose positions are counted from the pad id on."""
 
@@ -67,6 +76,8 @@ _DISTILBERT = [
     "output_layer_norm",
 ]
 
+WORDS = "embeddings.word_embeddings.weight"
+
 
 @dataclass(frozen=True)
 class Family:
@@ -79,6 +90,7 @@ class Family:
         defaults: What a configuration means that does not say a setting.
         blocks: Where the blocks are.
         renamed: The settings it calls by another name than `_BASE`.
+        words: The name of the word embeddings.
     """
 
     module: str
@@ -87,6 +99,7 @@ class Family:
     defaults: Mapping[str, Any]
     blocks: str = "encoder.layer"
     renamed: Mapping[str, str] = field(default_factory=dict)
+    words: str = WORDS
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -134,6 +147,7 @@ FAMILIES: Mapping[str, Family] = {
             "hidden_act": "activation",
         },
     ),
+    MODERN: Family("ModernBertModel", "model.", [], MODERN_DEFAULTS, "layers", words=MODERN_WORDS),
 }
 """By `model_type`. Of type embeddings only the first row is read; MPNet and DistilBERT have
 none.
@@ -219,7 +233,6 @@ class Body:
         return F.embedding(bucket, table).permute(2, 0, 1).unsqueeze(0).contiguous()
 
 
-WORDS = "embeddings.word_embeddings.weight"
 MIX = "mix"
 """The name of what an adapter may add: weights [k + 1] of layers 0 to k, whose weighted sum is read
 as layer k.
@@ -245,6 +258,8 @@ def read_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
     ):
         return None
     kind = str(config["model_type"])
+    if kind == MODERN:
+        return read_modern_settings(config)
     settings = {
         name: config.get(family.renamed.get(name, name), value)
         for name, value in family.defaults.items()
@@ -275,6 +290,8 @@ def read_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def tensor_shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """Return the name and shape of every tensor of a body, the word embeddings first."""
+    if kind == MODERN:
+        return modern_shapes(settings)
     family, width, inner = FAMILIES[kind], settings["hidden_size"], settings["intermediate_size"]
     narrow = settings.get("embedding_size", width)
     shape_of: dict[str, tuple[int, ...]] = {WORDS: (settings["vocab_size"], narrow)}
@@ -323,7 +340,8 @@ def body_of_module(model: Any) -> Body | None:
     ):
         return None
     tensors = {name: state[name] for name in expected}
-    return Body(config.model_type, settings, tensors, embedding_lookup(tensors.pop(WORDS)))
+    words = tensors.pop(FAMILIES[config.model_type].words)
+    return Body(config.model_type, settings, tensors, embedding_lookup(words))
 
 
 def embedding_lookup(table: Tensor) -> Callable[[Tensor], Tensor]:

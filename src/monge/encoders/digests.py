@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import file_digest, sha256
 from pathlib import Path
 
+from monge.encoders.model_files import check_content
 from monge.errors import ModelError
 
 CONFIG = "config.json"
@@ -75,6 +76,11 @@ def _hash_bytes_of(path: Path) -> str:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def of_bytes(content: bytes) -> str:
+    """Return the sha256 of bytes."""
+    return sha256(content).hexdigest()
+
+
 def of_weights(paths: Iterable[Path]) -> str:
     """Return the sha256 of a single file, or of the sha256s of several, in name order."""
     digests = [of_file(path) for path in sorted(paths)]
@@ -112,5 +118,6 @@ def read_json(path: Path) -> object:
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:
+        check_content(path, "JSON")
         raise ModelError(f"{path}: not readable as JSON ({error})") from None
     return content

@@ -50,7 +50,9 @@ def load_encoder(files: ModelFiles) -> tuple[Any, Any]:
         model, tokenizer, missing = _load(
             files, AutoModel, config, add_pooling_layer=False if poolable else None
         )
-    body = model.get_encoder() if model.config.is_encoder_decoder else model
+    # an encoder that was saved alone (T5EncoderModel) says that it is no encoder-decoder
+    has_both = hasattr(model, "encoder") and hasattr(model, "decoder")
+    body = model.get_encoder() if model.config.is_encoder_decoder or has_both else model
     read = {id(parameter) for parameter in body.parameters()}
     _check_covered(
         files,

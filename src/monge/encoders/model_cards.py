@@ -115,6 +115,9 @@ def _summarise_card(name: str, folder: Path) -> dict[str, Any]:
     """Return what people ask of an adapter: base, licences, lessons, agreement, signature."""
     card: Any = read_json(folder / CARD)
     wanted_keys = ("base", "metric", "parameters", "learned_from", "held_out", "signature")
+    if isinstance(card, dict) and "origin" in card:
+        base = card["base"]["name"]
+        return {"adapter": name, "base": base, **card["origin"], "parameters": card["parameters"]}
     lacks = [key for key in wanted_keys if not isinstance(card, dict) or key not in card]
     if lacks:
         raise ModelError(f"{folder / CARD}: not the card of an adapter, it lacks {lacks[0]!r}")
@@ -143,6 +146,9 @@ def _summarise_card(name: str, folder: Path) -> dict[str, Any]:
 
 def _card_sheets(card: Mapping[str, Any]) -> list[Sheet]:
     """Return the tables of a card: its facts, and what the adapter learned from."""
+    if "form" in card:
+        facts = {key: str(value) for key, value in card.items()}
+        return [facts_sheet(f"{card['adapter']} for {card['base']}", facts)]
     held_out = card["held_out"]
     before = "" if held_out["before"] is None else f"{held_out['before']:.4f} before, "
     facts = {

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from monge.encoders import digests
+from monge.encoders.model_files import check_content, check_directory
 from monge.encoders.packaged import EMBEDDED, PACKAGED, Packaged, packaged
 from monge.errors import ModelError
 
@@ -51,15 +52,29 @@ def find_model(model: str, *, online: bool = False) -> ModelFiles:
             f"no model: install the embedded one ({EMBEDDED.how_to_install}) or name one with "
             f"--model DIRECTORY|NAME"
         )
-    if path.is_dir():
-        return _identify(path.resolve().name, path)
+    directory = find_directory(model, online=online)
+    if directory is not None:
+        return _identify(path.resolve().name if path.is_dir() else model, directory)
     if path.exists():
         raise ModelError(
             f"{model}: a file, not a model directory (config.json, tokenizer and *.safetensors)"
         )
-    if row is not None and not online:
-        raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
-    return _identify(model, _find_in_hub(model, online=online))
+    assert row is not None
+    raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
+
+
+def find_directory(model: str, *, online: bool = False) -> Path | None:
+    """Return the directory of a model: the one that is named, or that of a hub name in the local
+    cache, fetched first if `online`; None for packaged models and files.
+    """
+    row, path = packaged(model), Path(model).expanduser()
+    if model == "auto" or (row is not None and row.path is not None):
+        return None
+    if path.is_dir():
+        return path
+    if path.exists() or (row is not None and not online):
+        return None
+    return _find_in_hub(model, online=online)
 
 
 def hash_ahead(model: str) -> None:
@@ -92,11 +107,22 @@ def _find_in_hub(name: str, *, online: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
+    repository, _, revision = name.partition("@")
+    if "@" in name and not revision:
+        raise ModelError(f"{name!r}: a revision follows the @ (owner/name@revision)")
     patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
     try:
-        return Path(snapshot_download(name, local_files_only=not online, allow_patterns=patterns))
+        directory = snapshot_download(
+            repository,
+            revision=revision or None,
+            local_files_only=not online,
+            allow_patterns=patterns,
+        )
+        return Path(directory)
     except HFValidationError:
-        raise ModelError(f"{name!r} is neither a directory nor a hub name (owner/name)") from None
+        raise ModelError(
+            f"{name!r} is neither a directory nor a hub name (owner/name[@revision])"
+        ) from None
     except LocalEntryNotFoundError:
         near = get_close_matches(name.rpartition("/")[2], [row.name for row in PACKAGED], n=1)
         guess = f"; did you mean {near[0]}?" if near else ""
@@ -115,6 +141,7 @@ def _find_in_hub(name: str, *, online: bool) -> Path:
 
 
 def _identify(name: str, directory: Path) -> ModelFiles:
+    check_directory(directory)
     config = directory / digests.CONFIG
     if not config.is_file():
         raise ModelError(f"{directory}: not a model directory, it has no {digests.CONFIG}")
@@ -136,7 +163,12 @@ def _identify(name: str, directory: Path) -> ModelFiles:
             else "no weights"
         )
         raise ModelError(f"{directory}: {problem}; monge reads *.safetensors only")
-    if not any((directory / name).is_file() for name in _VOCABULARIES):
+    for path in weights:
+        check_content(path)
+    vocabularies = [directory / name for name in _VOCABULARIES if (directory / name).is_file()]
+    for path in vocabularies:
+        check_content(path, "a tokenizer")
+    if not vocabularies:
         raise ModelError(f"{directory}: no tokenizer (looked for {', '.join(_VOCABULARIES)})")
     return ModelFiles(
         name,

@@ -1,13 +1,16 @@
-"""Open any kind of model by name: a transformers directory or hub name, a file of word vectors, an
-ELMo directory.
+"""Open any kind of model by name: a directory or hub name of transformers or of static vectors of
+pieces, a file of word vectors, an ELMo directory.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from monge.encoders.packaged import packaged
+from monge.encoders.model_files import check_directory
+from monge.encoders.models import find_directory
+from monge.encoders.packaged import base_and_adapter, packaged
 from monge.encoders.protocol import Encoder
+from monge.encoders.static_files import StaticFiles, find_static_files
 from monge.errors import ModelError
 
 
@@ -23,17 +26,44 @@ def open_model(
     """Open an encoder; `unknown` is the policy for words without a static vector, `cache` keeps
     static vectors.
     """
-    path = Path(model).expanduser()
-    from monge.encoders.words import is_elmo, is_vector_file, open_words
-
-    try:
-        words = packaged(model) is None and (is_vector_file(path) or is_elmo(path))
-    except OSError as error:
-        raise ModelError(f"model {model[:40]!r}…: {error.strerror}") from None
-    if words:
-        return open_words(
-            path, precision=precision, unknown=unknown, cache=None if cache is None else Path(cache)
-        )
+    if packaged(model) is None:
+        vectors = _open_vectors(model, precision, unknown, online=online, cache=cache)
+        if vectors is not None:
+            return vectors
     from monge.encoders.transformer import open_encoder
 
     return open_encoder(model, precision=precision, device=device, online=online)
+
+
+def _open_vectors(
+    model: str, precision: str, unknown: str, *, online: bool, cache: str | Path | None
+) -> Encoder | None:
+    """Open word vectors of any kind; None for a model of transformers."""
+    from monge.encoders.words import is_elmo, is_vector_file, open_words
+
+    path = Path(model).expanduser()
+    try:
+        if path.is_dir():
+            check_directory(path)
+        static = _find_static_files(model, online=online)
+        words = is_vector_file(path) or is_elmo(path)
+    except OSError as error:
+        raise ModelError(f"model {model[:40]!r}…: {error.strerror}") from None
+    if static is not None:
+        from monge.encoders.static_pieces import open_static_pieces
+
+        return open_static_pieces(static, precision=precision, unknown=unknown)
+    if words:
+        kept_in = None if cache is None else Path(cache)
+        return open_words(path, precision=precision, unknown=unknown, cache=kept_in)
+    return None
+
+
+def _find_static_files(model: str, *, online: bool) -> StaticFiles | None:
+    """Return the files of static vectors of pieces; None for any other kind of model."""
+    base, adapter = base_and_adapter(model)
+    path = Path(base).expanduser()
+    directory = None if adapter or path.is_file() else find_directory(base, online=online)
+    if directory is None:
+        return None
+    return find_static_files(directory, path.resolve().name if path.is_dir() else base)

@@ -84,6 +84,8 @@ class PrepackedLinear:
 class _Block:
     """One block: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens, d]``."""
 
+    rotation = None
+
     def __init__(self, body: Body, number: int, precision: Precision) -> None:
         *projections, out, norm, up, down, norm_out = body.parts(number)
         heads, activation = body.settings["num_attention_heads"], body.settings["hidden_act"]
@@ -111,7 +113,7 @@ class _Block:
         return F.layer_norm(fed, h.shape[-1:], *norm_out, self._eps)
 
 
-class _Bucket:
+class Bucket:
     """Texts that attend together, all padded to one width.
 
     Args:
@@ -133,8 +135,11 @@ class _Bucket:
                 absent, -torch.inf
             )
 
-    def attend(self, qkv: Tensor, context: Tensor) -> None:
-        """Write ``softmax(q kᵀ + bias) v`` into the texts' rows of ``context [tokens, d]``."""
+    def attend(self, qkv: Tensor, context: Tensor, rotation: Any = None) -> None:
+        """Write ``softmax(q kᵀ + bias) v`` into the texts' rows of ``context [tokens, d]``.
+
+        Only models with rotary positions have a `rotation`.
+        """
         _, texts, heads, width, head = self._qkv.shape
         first = 0
         for row, count, length in self._runs:
@@ -157,6 +162,9 @@ class _Bucket:
 
 class PackedEncoder:
     """The hidden states of a body, for texts of token ids laid end to end."""
+
+    _bucket = Bucket
+    _blocks: Sequence[Any]
 
     def __init__(self, body: Body, precision: Precision = "fp32") -> None:
         """Copy the weights of ``body`` into packed form."""
@@ -203,7 +211,7 @@ class PackedEncoder:
             qkv, context = block.qkv(h), torch.empty_like(h)
             context[tokens:] = 0
             for part in buckets:
-                part.attend(qkv, context)
+                part.attend(qkv, context, block.rotation)
             h = block.finish(h, context)
             if k in layers or k < len(mixed):
                 states[k] = h
@@ -232,7 +240,7 @@ class PackedEncoder:
         )
         return self._project(h) if self._project else h
 
-    def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
+    def _buckets(self, lengths: list[int], head: int) -> list[Bucket]:
         """Cut the sorted texts into buckets of one attention width and at most ``_SCORES``."""
         buckets, row = [], 0
         for width, bucket in groupby(
@@ -250,7 +258,7 @@ class PackedEncoder:
                 count = sum(count for _, count, _ in runs)
                 scratch = torch.zeros(3, count, self._heads, width, head, dtype=self._dtype)
                 relative = None if self._relative is None else self._relative[..., :width, :width]
-                buckets.append(_Bucket(runs, scratch, relative))
+                buckets.append(self._bucket(runs, scratch, relative))
         return buckets
 
 

@@ -24,6 +24,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from monge.encoders.model_files import check_content
 from monge.encoders.vectorarrays import Arrays, open_arrays, word_hash
 from monge.errors import DataError, InvalidSetting, ModelError
 from monge.types import Tokens
@@ -119,6 +120,8 @@ class StaticVectors:
                 f"unknown={unknown!r}: words without a vector can be {', '.join(get_args(Unknown))}"
             )
         path = _find_file(Path(path))
+        if path.is_file():
+            check_content(path, "word vectors")
         return cls(path, open_arrays(path, None if cache is None else Path(cache)), unknown)
 
     def __len__(self) -> int:

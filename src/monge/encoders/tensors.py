@@ -12,8 +12,8 @@ from safetensors import SafetensorError, safe_open
 
 from monge.encoders.body import (
     FAMILIES,
-    WORDS,
     Body,
+    Family,
     embedding_lookup,
     read_settings,
     tensor_shapes,
@@ -38,11 +38,12 @@ def read_body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
     if settings is None or paths is None:
         return None
     kind = str(config["model_type"])
+    family = FAMILIES[kind]
     expected, tensors = tensor_shapes(kind, settings), {}
     with ExitStack() as stack:
         try:
             opened = [stack.enter_context(safe_open(path, framework="pt")) for path in paths]
-            for name, file, stored in _tensor_names(opened, FAMILIES[kind].prefix):
+            for name, file, stored in _tensor_names(opened, family):
                 if name not in expected:
                     continue
                 tensor = file.get_tensor(stored)
@@ -56,7 +57,7 @@ def read_body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
         except (OSError, SafetensorError):
             return None
     return (
-        Body(kind, settings, tensors, embedding_lookup(tensors.pop(WORDS)))
+        Body(kind, settings, tensors, embedding_lookup(tensors.pop(family.words)))
         if tensors.keys() == expected.keys()
         else None
     )
@@ -74,11 +75,12 @@ def _weight_paths(directory: Path) -> list[Path] | None:
     return paths if all(path.parent == directory and path.is_file() for path in paths) else None
 
 
-def _tensor_names(files: list[Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
+def _tensor_names(files: list[Any], family: Family) -> Iterator[tuple[str, Any, str]]:
     """Yield the name of every tensor in a body, its file, and its name in the file."""
     # no mapping
     stored_names = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118
-    headed = any(stored == prefix + WORDS for stored, _ in stored_names)
+    prefix = family.prefix
+    headed = any(stored == prefix + family.words for stored, _ in stored_names)
     for stored, file in stored_names:
         if headed and not stored.startswith(prefix):
             continue

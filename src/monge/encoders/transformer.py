@@ -22,8 +22,10 @@ from monge.encoders.adapter import Adapter, find_adapter, is_adapter, read_adapt
 from monge.encoders.body import MIX, WORDS, Body, body_of_module, embedding_lookup, readable_length
 from monge.encoders.cutting import Cutter, cutter_from_files, cutter_from_transformers, last_id
 from monge.encoders.loading import choose_device, load_encoder, make_module
-from monge.encoders.models import ModelFiles, find_model
-from monge.encoders.packaged import base_and_adapter
+from monge.encoders.models import ModelFiles, find_directory, find_model
+from monge.encoders.modern import ModernEncoder
+from monge.encoders.modern_body import MODERN
+from monge.encoders.packaged import base_and_adapter, packaged
 from monge.encoders.packed import PackedEncoder
 from monge.encoders.pieces import continues_word, hide_specials, tokenizer_family, unknown_id
 from monge.encoders.sentence_pooling import declared_pooling
@@ -154,11 +156,16 @@ def open_encoder(
     card names its base.
     """
     base, extra = base_and_adapter(model)
-    path = Path(base).expanduser()
-    adapter = read_adapter(path) if not extra and is_adapter(path) else None
-    files = find_model(base if adapter is None else adapter.base, online=online)
+    is_packaged = packaged(base) is not None
+    directory = None if is_packaged else find_directory(base, online=online)
+    adapter = None
+    if not extra and directory is not None and is_adapter(directory):
+        adapter = read_adapter(directory, None if Path(base).expanduser().is_dir() else base)
+        files = find_model(adapter.base, online=online)
+    else:
+        files = find_model(base, online=online and directory is None)
     if extra:
-        adapter = find_adapter(extra, files)
+        adapter = find_adapter(extra, files, online=online)
     with _tokenizer_errors(files):
         return TransformerEncoder(
             files, precision=precision, device=choose_device(device), adapter=adapter
@@ -207,7 +214,8 @@ def _open(
             model.load_state_dict(changed, strict=False)
         body, cutter = body_of_module(model), cutter_from_transformers(tokenizer)
     if body is not None and device.type == "cpu":
-        packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
+        kind = ModernEncoder if body.kind == MODERN else PackedEncoder
+        packed = kind(body, precision)  # type: ignore[arg-type]
         return None, packed, cutter, body.depth, min(cutter.longest, body.longest)
     if model is None and body is not None:
         model = make_module(body)
@@ -235,9 +243,20 @@ def _read_without_transformers(files: ModelFiles) -> tuple[Body, Cutter] | None:
 
 
 def read_body(files: ModelFiles) -> Body | None:
-    """Read the body of a model in float32; None where its family is not known."""
+    """Read the body of a model in float32; None where its family cannot be tuned."""
     read = _read_without_transformers(files)
-    return read[0] if read is not None else body_of_module(load_encoder(files)[0])
+    body = read[0] if read is not None else body_of_module(load_encoder(files)[0])
+    return None if body is not None and body.kind == MODERN else body
+
+
+def parameter_shapes(files: ModelFiles) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every parameter of a model, by name."""
+    read = _read_without_transformers(files)
+    if read is None:
+        parameters: dict[str, Tensor] = dict(load_encoder(files)[0].named_parameters())
+    else:
+        parameters = dict(read[0].tensors)
+    return {name: tuple(tensor.shape) for name, tensor in parameters.items()}
 
 
 def merge_adapter(body: Body, adapter: Adapter) -> Body:
