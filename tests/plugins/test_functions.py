@@ -40,9 +40,13 @@ def registered():
 
 @pytest.fixture
 def scored(tiny_bert):
-    def score(metric):
+    def score(metric, **options):
         return monge.score(
-            TEXTS[:2] + TEXTS[3:], REFERENCES[:2] + REFERENCES[3:], metric, model=str(tiny_bert)
+            TEXTS[:2] + TEXTS[3:],
+            REFERENCES[:2] + REFERENCES[3:],
+            metric,
+            model=str(tiny_bert),
+            **options,
         )
 
     return score
@@ -89,11 +93,11 @@ def test_the_signature_tells_changed_code(registered, scored):
     before = scored("wmd[ground=mine]")
     code = str(before.signature).partition("|ground:mine,code=")[2][:8]
     assert set(code) <= set("0123456789abcdef")
-    assert scored(f"wmd[ground=mine,code={code}]").signature == before.signature
+    assert scored("wmd", settings=[f"ground=mine,code={code}"]).signature == before.signature
     registered("mine", lambda x, y: 2 * squares(x, y), kind="ground", higher_is_better=False, low=0)
     assert scored("wmd[ground=mine]").signature != before.signature
     with pytest.raises(InvalidSetting, match="has other code"):
-        scored(f"wmd[ground=mine,code={code}]")
+        scored("wmd", settings=[f"ground=mine,code={code}"])
 
 
 FAULTS = [
