@@ -34,7 +34,7 @@ def registered():
         monge.register(name, function, **facts)
 
     yield register
-    for name in names:
+    for name in set(names):
         monge.unregister(name)
 
 
