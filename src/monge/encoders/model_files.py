@@ -38,6 +38,6 @@ def check_directory(directory: Path) -> None:
         raise ModelError(f"{directory}: an empty directory, not a model")
     if (directory / PEFT_CONFIG).is_file():
         raise ModelError(
-            f"{directory}: an adapter in the form of peft ({PEFT_CONFIG}), not a model: make it an "
-            f"adapter of monge with monge adapter import {directory} --model BASE -o DIRECTORY"
+            f"{directory}: an adapter in the form of peft ({PEFT_CONFIG}), not a model; "
+            f"monge adapter import makes it an adapter of monge"
         )

@@ -60,7 +60,7 @@ def export_adapter(adapter: Adapter, base: str | None = None) -> dict[str, bytes
     if replaced:
         raise ModelError(
             f"{adapter.name}: it holds {replaced[0]}, and LoRA of peft has low-rank changes only: "
-            f"an adapter of monge tune --method lora can be exported"
+            f"an adapter tuned with method lora can be exported"
         )
     tensors, ranks = {}, {}
     for name, tensor in adapter.tensors.items():
@@ -252,7 +252,7 @@ def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if next(directory.iterdir(), None) is not None:
-            raise ModelError(f"{directory}: not empty; give a new directory with -o")
+            raise ModelError(f"{directory}: not empty; give a new directory")
         for name, content in contents.items():
             (directory / name).write_bytes(content)
     except OSError as error:

@@ -85,7 +85,7 @@ def test_hub_names(hub, tiny_bert, tmp_path):
     assert "owner/static#" in static[0]
     assert no_revision[0] == no_model[0] == "ModelError"
     assert "owner/model@v3" in no_revision[1] and "could not be fetched" in no_revision[1]
-    assert "not in the local hub cache" in offline[5][1] and "--online to fetch" in offline[5][1]
+    assert "not in the local hub cache" in offline[5][1] and "online=True to fetch" in offline[5][1]
     assert "a revision follows the @" in offline[6][1]
 
 

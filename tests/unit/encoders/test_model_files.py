@@ -56,9 +56,7 @@ def test_a_directory_of_peft(copy, with_model):
     if not with_model:
         (copy / "config.json").unlink()
     (copy / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
-    refused(
-        copy, "an adapter in the form of peft .*: make it an adapter of monge with monge adapter"
-    )
+    refused(copy, "an adapter in the form of peft .*, not a model; monge adapter import")
 
 
 @pytest.mark.parametrize("name", ["t5", "mt5", "t5-encoder"])

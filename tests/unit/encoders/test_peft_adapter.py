@@ -190,5 +190,5 @@ def test_a_module_that_the_base_lacks_and_missing_files(adapter, tiny_bert, tmp_
         imported(tmp_path / "lora", tiny_bert, tmp_path / "again")
     with pytest.raises(ModelError, match="not a directory of peft, it has no"):
         imported(tiny_bert, tiny_bert, tmp_path / "again")
-    with pytest.raises(ModelError, match="not empty; give a new directory with -o"):
+    with pytest.raises(ModelError, match="not empty; give a new directory"):
         write_files(tmp_path / "lora", {})
