@@ -113,7 +113,9 @@ class UnitSettings(Choice):
     match: str = setting("word", one_of("word", "piece"))
     specials: str = setting("drop", one_of("keep", "drop", "targets", "first"))
     ngram: int = setting(1, NGRAM)
-    join: str = setting("average", one_of("average", "sum", "mean", "max", "first", "positions"))
+    join: str = setting(
+        "average", one_of("average", "sum", "mean", "max", "first", "product", "positions")
+    )
     bag: str = setting("words", one_of("words", "sentences", "both"))
     sentences: str = setting("en", one_of("en", "de", "none"))
     unknown: str = setting("apart", one_of("match", "apart"))
