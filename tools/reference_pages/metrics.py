@@ -149,6 +149,8 @@ def make_metric_page(name: str) -> str:
             + make_table(("setting", "value"), settings)
             + "\n"
         )
+    if "more" in note:
+        parts.append(note["more"].strip() + "\n")
     return "\n".join(parts)
 
 

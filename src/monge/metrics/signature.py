@@ -196,7 +196,7 @@ def _unquote(name: str) -> str:
 
 def named_corpus(corpus: str) -> bool:
     """Return whether an idf corpus is one of the run's own sides, rather than a file."""
-    return corpus in ("references", "each-side", "sources")
+    return corpus in ("references", "each-side", "both-sides", "sources")
 
 
 @dataclass(frozen=True)

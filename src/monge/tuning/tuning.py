@@ -222,9 +222,8 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
             "moverscore, sbert …"
         )
     if isinstance(spec.centre, CorpusCentre):
-        spec = replace(
-            spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides)
-        )
+        sides = "separate" if spec.centre.sides == "separate" else "joint"
+        spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=sides))
     return bind_metric(name, spec, learner)
 
 
