@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import exp, inf, isfinite
 
 from monge.errors import InvalidSetting
-from monge.metrics.axes import Baseline, CorpusCentre, Idf, LanguageModel, Prf, Tempered
+from monge.metrics.axes import Baseline, CorpusCentre, Idf, LanguageModel, Prf
 from monge.metrics.metric import MetricSpec
 from monge.transport.readouts import Bounds, CostReadout
 
@@ -39,14 +39,6 @@ def check(spec: MetricSpec) -> None:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
-    if (
-        isinstance(transport, Tempered)
-        and transport.sweeps == 0
-        and transport.slack in ((0.0, inf), (inf, 0.0))
-    ):
-        raise InvalidSetting(
-            "transport.slack with one side free converges in one sweep: set transport.sweeps=1"
-        )
 
 
 def _check_idf_of_both_sides(spec: MetricSpec) -> None:

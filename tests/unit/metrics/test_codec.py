@@ -224,7 +224,6 @@ def test_names_that_are_none(metric, message):
     ("wordset-cka", ("ground=manhattan",), "distance of a text to itself is 0"),
     ("emd", ("readout=objective",), "needs transport=tempered"),
     ("twmd", ("transport=exact", "readout.of=objective"), "needs transport=tempered"),
-    ("trwmd", ("transport.sweeps=converged",), "converges in one sweep"),
     ("twmd", ("units.stopwords=lang",), "needs --lang"),
 ])  # fmt: skip
 def test_parts_that_may_not_meet(metric, changes, message):
