@@ -15,6 +15,7 @@ from monge.metrics.axes import (
     BatchCentre,
     Centre,
     CorpusCentre,
+    Counts,
     Idf,
     Layers,
     Normalise,
@@ -378,6 +379,16 @@ _CORE: Mapping[str, Preset] = {
         languages=F_ALPHA_LANGUAGES,
     ),
     "wmd": Preset(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
+    "wmd@paper": Preset(
+        replace(
+            WMD,
+            units=UnitSettings(punctuation="drop", stopwords="en"),
+            weights=Counts("counts"),
+            normalise=RAW,
+        ),
+        "as first published: content words by their counts, raw static vectors, Euclidean",
+        "Kusner et al. 2015",
+    ),
     "rwmd": Preset(
         replace(WMD, transport=ONESIDED),
         "relaxed word mover's distance: the larger side",
