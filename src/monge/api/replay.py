@@ -41,15 +41,7 @@ def replay(
                 f"{settings[0].partition('=')[0]!r}"
             )
         return bind(parsed.metric, parsed.spec), dict(parsed.stats)
-    for setting in settings:
-        target = setting.partition("=")[0]
-        if target not in ("units.stopwords", "fluency.model") and not target.endswith(
-            ".encoder.model"
-        ):
-            raise UsageError(
-                f"a signature says every setting: {setting!r} would compute something else; give "
-                "-m and --set"
-            )
+    _check_settings(settings)
     spec = parsed.spec.changed(settings)
     model_name = model if model != "auto" else _model_of(parsed.spec)
     spec = spec.changed(_model_changes(parsed.spec, spec, model_name))
@@ -61,6 +53,18 @@ def replay(
         if member.vector_metric is not None:
             _check_identity(member.vector_metric, parsed.members.get(name, parsed))
     return metric, dict(parsed.stats)
+
+
+def _check_settings(settings: Sequence[str]) -> None:
+    """Raise for a setting that a signature carries."""
+    for setting in settings:
+        target = setting.partition("=")[0]
+        names_file = target in ("units.stopwords", "fluency.model")
+        if not names_file and not target.endswith(".encoder.model"):
+            raise UsageError(
+                f"a signature says every setting: {setting!r} would compute something else; give "
+                "-m and --set"
+            )
 
 
 def _model_of(spec: MetricSpec | BlendSpec) -> str:
