@@ -150,3 +150,68 @@ def test_mask_of_the_release():
     assert float(masked[0, 2]) == 0 and float(bare[0, 2]) > 1e-3
     keep = problem.cost[0] < 0.999
     assert torch.equal(masked[keep], bare[keep])
+
+
+ONE_SIDE_FREE = [("inf/0", 1), ("0/inf", 0)]
+
+
+@pytest.mark.parametrize(("slack", "axis"), ONE_SIDE_FREE)
+@pytest.mark.parametrize("temperature", [0.009, 0.5])
+def test_a_free_side_is_a_softmax_of_the_other(slack, axis, temperature):
+    """One side is met and the other costs nothing: every unit sends its mass by the softmax of
+    -cost / T.
+    """
+    cost = 1 - X @ Y.T
+    kernel = np.exp(-cost / temperature)
+    mass = np.full(cost.shape[1 - axis], 1 / cost.shape[1 - axis])
+    plan = kernel / kernel.sum(axis, keepdims=True) * np.expand_dims(mass, axis)
+    changes = (f"transport.slack={slack}", f"transport.temperature={temperature}")
+    parts = scored("lazy-emd", *changes)
+    assert parts["score"] == pytest.approx((plan * cost).sum(), abs=1e-12)
+    assert parts["mass"] == pytest.approx(1.0, abs=1e-12)
+    objective = (plan * cost).sum() + temperature * (plan * (np.log(plan) - 1)).sum()
+    assert parts["objective"] == pytest.approx(objective, abs=1e-12)
+    for sweeps in ("1", "7"):
+        again = scored("lazy-emd", *changes, f"transport.sweeps={sweeps}")
+        assert again["score"] == pytest.approx(parts["score"], abs=1e-12)
+
+
+@pytest.mark.parametrize(("slack", "side"), [("inf/0", "precision"), ("0/inf", "recall")])
+def test_a_free_side_tends_to_a_side_of_bertscore(slack, side):
+    """The paper's Table 1: 1 - P and 1 - R, as T goes to 0."""
+    limit = 1 - scored("bertscore")[side]
+    gaps = [
+        abs(
+            scored("lazy-emd", f"transport.slack={slack}", f"transport.temperature={t}")["score"]
+            - limit
+        )
+        for t in (0.2, 0.05, 0.001)
+    ]
+    assert gaps[0] > gaps[1] > gaps[2] and gaps[2] < 1e-12
+
+
+@pytest.mark.parametrize("slack", ["0.3/0", "0/0.4", "0/0"])
+def test_a_free_side_beside_a_soft_or_free_side(slack):
+    """The limit of a slack that goes to 0, where the solver takes the long way."""
+    tiny = slack.replace("/0", "/1e-9") if slack.endswith("/0") else slack
+    tiny = tiny.replace("0/", "1e-9/", 1) if tiny.startswith("0/") else tiny
+    change = "transport.temperature=0.3"
+    limit = scored("lazy-emd", f"transport.slack={slack}", change)
+    near = scored("lazy-emd", f"transport.slack={tiny}", change)
+    for part in ("score", "mass", "objective"):
+        assert limit[part] == pytest.approx(near[part], abs=1e-6), part
+
+
+def test_f_alpha_of_the_release_has_the_units_of_the_release():
+    """Special pieces are match targets for F and for F alpha alike, and alpha .5 is F1."""
+    special = {
+        "x": np.vstack([[0.28, 0.96], X]), "y": np.vstack([[0.6, 0.8], Y]), "special_x": (0,), "special_y": (0,),
+    }  # fmt: skip
+    f1 = scored("bertscore@release", **special)
+    parts = scored("f-alpha@release", **special)
+    assert (parts["precision"], parts["recall"]) == (f1["precision"], f1["recall"])
+    p, r = f1["precision"], f1["recall"]
+    assert parts["score"] == pytest.approx(p * r / (0.48 * p + 0.52 * r), abs=1e-12)
+    half = scored("f-alpha@release", "readout.alpha=0.5", **special)
+    assert half["score"] == pytest.approx(f1["score"], abs=1e-12)
+    assert scored("f-alpha", **special)["precision"] != parts["precision"]

@@ -174,3 +174,31 @@ def test_batches_are_consecutive_segments_of_the_given_size():
     alone = scored_window("twmd-b@release", rows=[rows[3]])
     assert uneven[3].parts == pytest.approx(alone[0].parts, abs=1e-12)
     assert abs(uneven[0].parts["precision"] - 0.6753605780) > 1e-3
+
+
+def test_printed_objective_of_centred_vectors():
+    """The paper's profile is the objective of vectors minus one mean of all words: the mean is
+    subtracted by hand here.
+    """
+    mean = np.concatenate([X, Y]).mean(0)
+    for name, plain in (("twmd-b@paper", "twmd@paper"), ("trwmd-b@paper", "trwmd@paper")):
+        temperature = {"twmd-b@paper": 0.1, "trwmd-b@paper": 0.15}[name]
+        change = f"transport.temperature={temperature}"
+        expected = scored(plain, change, x=X - mean, y=Y - mean)
+        centred = scored(name, "centre=none", x=X - mean, y=Y - mean)
+        assert centred == pytest.approx(expected, abs=1e-12)
+        assert centred["score"] == centred["precision"]
+
+
+def test_objective_of_trwmd_b_by_hand():
+    """T / n sum_i ln sum_j exp(s_ij / T) at T = .15, divided by the root of the self terms."""
+
+    def value(a, b):
+        similarity = a @ b.T
+        return 0.15 * np.log(np.exp(similarity / 0.15).mean(1) * len(b)).mean()
+
+    mean = np.concatenate([X, Y]).mean(0)
+    a, b = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (X - mean, Y - mean))
+    expected = value(a, b) / np.sqrt(value(a, a) * value(b, b))
+    parts = scored("trwmd-b@paper", "centre=none", x=X - mean, y=Y - mean)
+    assert parts["score"] == pytest.approx(expected, abs=1e-12)

@@ -374,7 +374,9 @@ def filtered(bench: Bench, name: str) -> float:
     plain = bench.run(
         rows, changes=("units.punctuation=keep", "units.stopwords=none", "units.subwords=first")
     )[name]
-    if "neighbours" in lacking(name) or name.endswith("-b"):  # the mean is of other units
+    if "neighbours" in lacking(name) or name.partition("@")[0].endswith(
+        "-b"
+    ):  # the mean is of other units
         return 0.0
     gap = float(abs(result.segments[2] - plain.segments[2])) / scale(
         plain

@@ -118,14 +118,16 @@ def make_metric_page(name: str) -> str:
         for key, value in facts.items()
         if isinstance(value, str) and key not in ("metric", "title", "cites") and value
     ]
-    best = f"{facts['best']:g}"
+    best = f"best {facts['best']:g}"
+    if facts["higher_is_better"] and facts["best"] == facts["low"]:
+        best = "no best value"
     low, high = facts["usual"] or (facts["low"], facts["high"])
     score_range = (
         f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
     )
     parts.append(
         f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; "
-        f"{score_range}, best {best}.\n"
+        f"{score_range}, {best}.\n"
     )
     profiles = [profile for profile in EVERY if profile.startswith(f"{name}@")]
     if profiles:
@@ -147,6 +149,8 @@ def make_metric_page(name: str) -> str:
             + make_table(("setting", "value"), settings)
             + "\n"
         )
+    if "more" in note:
+        parts.append(note["more"].strip() + "\n")
     return "\n".join(parts)
 
 

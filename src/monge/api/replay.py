@@ -28,7 +28,8 @@ def replay(
     """Return the metric that a signature describes, and the statistics digests it must meet.
 
     Raises where the weights are not those of the signature. `settings` may only give what a
-    signature cannot carry: a stopword file, the path of a language model.
+    signature cannot carry: a stopword file, the path of a language model, or that of the model of a
+    blend's member.
     """
     parsed = parse(line)
     if isinstance(parsed.spec, PluginSpec):
@@ -40,15 +41,10 @@ def replay(
                 f"{settings[0].partition('=')[0]!r}"
             )
         return bind(parsed.metric, parsed.spec), dict(parsed.stats)
-    for setting in settings:
-        if not setting.startswith(("units.stopwords=", "fluency.model=")):
-            raise UsageError(
-                f"a signature says every setting: {setting!r} would compute something else; give "
-                "-m and --set"
-            )
+    _check_settings(settings)
     spec = parsed.spec.changed(settings)
-    model_name = model if model != "auto" else _model_of(spec)
-    spec = spec.changed([f"encoder.model={model_name}"])
+    model_name = model if model != "auto" else _model_of(parsed.spec)
+    spec = spec.changed(_model_changes(parsed.spec, spec, model_name))
     try:
         metric = bind(parsed.metric, spec, device=device, online=online)
     except InvalidSetting as error:
@@ -59,9 +55,37 @@ def replay(
     return metric, dict(parsed.stats)
 
 
+def _check_settings(settings: Sequence[str]) -> None:
+    """Raise for a setting that a signature carries."""
+    for setting in settings:
+        target = setting.partition("=")[0]
+        names_file = target in ("units.stopwords", "fluency.model")
+        if not names_file and not target.endswith(".encoder.model"):
+            raise UsageError(
+                f"a signature says every setting: {setting!r} would compute something else; give "
+                "-m and --set"
+            )
+
+
 def _model_of(spec: MetricSpec | BlendSpec) -> str:
     first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
     return first.encoder.model
+
+
+def _model_changes(
+    signed: MetricSpec | BlendSpec, spec: MetricSpec | BlendSpec, model_name: str
+) -> list[str]:
+    """Return the changes that name the models to open: `model_name` stands for the model of the
+    first member, and of every member that was signed with the same.
+    """
+    if isinstance(signed, MetricSpec) or isinstance(spec, MetricSpec):
+        return [f"encoder.model={model_name}"]
+    first = _model_of(signed)
+    return [
+        f"{name}.encoder.model={model_name}"
+        for name, member in spec.members.items()
+        if signed.members[name].encoder.model == member.encoder.model == first
+    ]
 
 
 def _check_identity(metric: BoundMetric, parsed: ParsedSignature) -> None:

@@ -154,11 +154,8 @@ def _needs(spec: MetricSpec, statistics: StatisticsOptions) -> Iterator[str]:
     if isinstance(spec.weights, Idf):
         yield f"idf of {statistics.idf_corpus or spec.weights.corpus}"
     if isinstance(spec.centre, CorpusCentre):
-        yield (
-            "mean vectors of the references"
-            if spec.centre.sides == "joint"
-            else "mean vectors of either side"
-        )
+        sides = {"joint": "the references", "separate": "either side", "both": "both sides"}
+        yield f"mean vectors of {sides[spec.centre.sides]}"
     if isinstance(spec.centre, BatchCentre):
         yield f"mean vectors of every {spec.centre.size} segments"
     if isinstance(spec.centre, Remap):

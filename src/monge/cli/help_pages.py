@@ -123,10 +123,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "analyse": (
-        ("What are the vectors of the embedded model like?", "monge analyse corpus.txt"),
         (
-            "Compare two models, with a figure:",
+            "What are the vectors of two models like? With a figure:",
             "monge analyse corpus.txt --model A --model B --figure layers.svg",
+        ),
+        (
+            "How many sweeps does Sinkhorn's scaling take, by temperature?",
+            "monge analyse out.txt ref.txt --study convergence -m twmd",
         ),
     ),
     "data": (

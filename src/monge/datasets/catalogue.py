@@ -37,6 +37,8 @@ READER_NEEDS: dict[str, Needs] = {
     "sts": (("inputs",), ("joined",)),
     "stsb": (("original",), ("multi",), ("german",)),
     "captions": (("experts", "captions"), ("joined",)),
+    "coco": (("humans", "results", "captions"),),
+    "germeval": (("summaries",),),
     "tac": (("topics",),),
     "summeval": (("documents",),),
     "generated": (("outputs",),),

@@ -8,7 +8,7 @@ from math import inf
 from os import PathLike
 from typing import Any
 
-from monge.datasets import esa, mqm, mtme_judgements, quality, sts, summaries, wmt
+from monge.datasets import coco, esa, germeval, mqm, mtme_judgements, quality, sts, summaries, wmt
 from monge.datasets.catalogue import Dataset, describe
 from monge.datasets.columns import Given
 from monge.datasets.files import Files
@@ -28,6 +28,8 @@ READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "summeval": summaries.read_summeval,
     "generated": summaries.read_generated,
     "captions": summaries.read_captions,
+    "coco": coco.read_systems,
+    "germeval": germeval.read_germeval,
     "mlqe": quality.read_mlqe,
     "mtme": mtme_judgements.read,
     "mqm": mqm.read,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from math import inf
 
@@ -243,7 +243,9 @@ def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
     stacked = torch.stack(chosen)
     if request.pool == "pmeans":
         return power_means(stacked, request.exponents)
-    return routing(unit(stacked)) if request.pool == "routing" else stacked.mean(0)
+    if request.pool == "routing":
+        return routing(unit(stacked), **asdict(request.routing))
+    return stacked.mean(0)
 
 
 def make_batches(texts: Sequence[Ids], budget: int, longest: float = inf) -> Iterator[list[Ids]]:

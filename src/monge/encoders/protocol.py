@@ -8,7 +8,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from monge.metrics.axes import Pool
+from monge.metrics.axes import ROUTING, Pool, Routing
 from monge.metrics.signature import ModelIdentity
 from monge.types import Tokens
 
@@ -21,6 +21,7 @@ class Request:
     pool: Pool = "single"
     exponents: tuple[float, ...] = ()
     unit_layers: bool = False
+    routing: Routing = ROUTING
 
 
 @dataclass(frozen=True)

@@ -45,13 +45,41 @@ from monge.types.settings import (
 )
 
 __all__ = [
-    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine",
-    "CostReadout", "Counts",
-    "EncoderSettings", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise",
+    "AXES",
+    "ROUTING",
+    "Against",
+    "Baseline",
+    "BatchCentre",
+    "Centre",
+    "Choice",
+    "CorpusCentre",
+    "Cosine",
+    "CostReadout",
+    "Counts",
+    "EncoderSettings",
+    "Fluency",
+    "Ground",
+    "Idf",
+    "LanguageModel",
+    "Layers",
+    "Normalise",
     "ObjectiveReadout",
-    "Ordered", "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "ScoreScale",
+    "Ordered",
+    "Pool",
+    "Prf",
+    "Pruned",
+    "Readout",
+    "References",
+    "Remap",
+    "Routing",
+    "ScoreScale",
     "SelfNormalised",
-    "SimilarityReadout", "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise",
+    "SimilarityReadout",
+    "Spectrum",
+    "Tempered",
+    "Transport",
+    "Uniform",
+    "UnitNormalise",
     "UnitSettings",
 ]  # fmt: skip
 
@@ -73,6 +101,24 @@ class EncoderSettings(Choice):
     unknown: str = setting("drop", one_of("drop", "zero", "error"))
 
 
+@dataclass(frozen=True)
+class Routing:
+    """How layers are routed (MoverScore's appendix): `transport.pooling.routing`.
+
+    `rate` and `tolerance` are the paper's alpha and epsilon; `width` divides distances before the
+    kernel sees them; `denominator`: the sum of gamma k' (weighted), or of k' alone, as Algorithm 1
+    prints it (literal).
+    """
+
+    kernel: str = setting("gaussian", one_of("gaussian", "epanechnikov"))
+    width: float = setting(1.0, POSITIVE)
+    rate: float = setting(1.0, SMALL)
+    tolerance: float = setting(0.05, POSITIVE)
+    denominator: str = setting("weighted", one_of("weighted", "literal"))
+
+
+ROUTING = Routing()
+"""The usual settings of routing."""
 Pool: TypeAlias = Literal["single", "mean", "pmeans", "routing", "barycentre"]
 
 
@@ -83,7 +129,7 @@ class Layers(Choice):
     `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last'; `span` > 0
     takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins.
     `routing` always brings the vectors of each layer to length 1 first: its kernels compare
-    distances of that size.
+    distances of that size. Exponent 0 of power means is the geometric mean.
     """
 
     name: str = ""
@@ -92,6 +138,7 @@ class Layers(Choice):
     pool: Pool = "single"
     exponents: tuple[float, ...] = ()
     start: Literal["mean", "zero"] = "mean"
+    routing: Routing = ROUTING
 
 
 @dataclass(frozen=True)
@@ -113,7 +160,9 @@ class UnitSettings(Choice):
     match: str = setting("word", one_of("word", "piece"))
     specials: str = setting("drop", one_of("keep", "drop", "targets", "first"))
     ngram: int = setting(1, NGRAM)
-    join: str = setting("average", one_of("average", "sum", "mean", "max", "first", "positions"))
+    join: str = setting(
+        "average", one_of("average", "sum", "mean", "max", "first", "product", "positions")
+    )
     bag: str = setting("words", one_of("words", "sentences", "both"))
     sentences: str = setting("en", one_of("en", "de", "none"))
     unknown: str = setting("apart", one_of("match", "apart"))
@@ -138,6 +187,9 @@ class Counts(Choice):
 class Idf(Choice):
     """ln((N+1)/(df+1)), or for YiSi log2(1 + (N+1)/(df+1)); N texts, df of them with the piece.
 
+    `corpus` says which texts: references, each-side (a side by its own texts), both-sides (both by
+    the texts of both together), sources, or a file.
+
     `epsilon` is added to the total before masses are normalised (MoverScore's release 1).
     """
 
@@ -152,9 +204,11 @@ class Centre(Choice):
 
 @dataclass(frozen=True)
 class CorpusCentre(Choice):
-    """Subtract a fitted mean: of the references (joint), or of each side's own texts (separate)."""
+    """Subtract a fitted mean: of the references (joint), of each side's own texts (separate), or of
+    all words of both sides (both).
+    """
 
-    sides: str = setting("joint", one_of("joint", "separate"))
+    sides: str = setting("joint", one_of("joint", "separate", "both"))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,10 @@ from monge.metrics.rules import Bounds, check
 
 @dataclass(frozen=True)
 class BlendSpec:
-    """Named members of a blend; each is a transport metric, and all share one encoder."""
+    """Named members of a blend; each is a transport metric.
+
+    They share one encoder unless `MEMBER.encoder.model=NAME` gives a member its own.
+    """
 
     members: Mapping[str, MetricSpec]
 
@@ -41,11 +44,6 @@ class BlendSpec:
             if names_member and rest.partition("=")[0] == "against":
                 raise InvalidSetting(
                     f"{change!r}: the members are compared with the same texts; set against for all"
-                )
-            if names_member and rest.partition("=")[0].partition(".")[0] == "encoder":
-                raise InvalidSetting(
-                    f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for "
-                    "all"
                 )
             for member in (first,) if names_member else tuple(members):
                 members[member] = members[member].changed([rest if names_member else change])
@@ -76,7 +74,9 @@ class BlendSpec:
         )
 
     def written(self) -> dict[str, str]:
-        """Return all axes of all members as text; the shared encoder and side once."""
+        """Return all axes of all members as text; the side once, and the encoder of the first
+        member with those of the others that differ.
+        """
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,
@@ -85,7 +85,7 @@ class BlendSpec:
                 f"{name}.{axis}": text
                 for name, spec in self.members.items()
                 for axis, text in spec.written().items()
-                if axis not in ("encoder", *OPTIONAL)
+                if axis not in OPTIONAL and (axis, text) != ("encoder", encoder)
             },
         }
 
@@ -97,6 +97,8 @@ class BlendPreset:
     spec: BlendSpec
     title: str
     cites: str
+    alone: tuple[str, ...] = ()
+    """What each member is called where it stands alone."""
 
 
 _SENTSIM = "Song et al. 2021"
@@ -105,10 +107,12 @@ BLENDS: Mapping[str, BlendPreset] = {
         BlendSpec({"sentence": SBERT, "words": BERTSCORE}).with_side("source"),
         "exp of scaled sentence cosine plus exp of scaled BERTScore",
         _SENTSIM,
+        ("sbert", "bertscore"),
     ),
     "sentsim-wmd": BlendPreset(
         BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}).with_side("source"),
         "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
         _SENTSIM,
+        ("sbert", "wmd[normalise=none]"),
     ),
 }

@@ -58,8 +58,11 @@ def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = Non
         f"{low:.4g} to {high:.4g}, {'higher' if limits.higher_is_better else 'lower'} is better"
     )
     facts["range"] += f" ({limits.note})" if limits.note else ""
+    has_best = not (limits.higher_is_better and limits.best == limits.low)
     facts["best"], facts["empty"] = (
-        f"{limits.best:g} (both texts empty as well)",
+        f"{limits.best:g} (both texts empty as well)"
+        if has_best
+        else f"no best value ({limits.best:g} where both texts are empty)",
         f"{worst} (one text empty)",
     )
     if not isinstance(preset, BlendPreset):

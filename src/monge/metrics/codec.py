@@ -4,7 +4,7 @@
 
 `CHOICE(VALUE)` sets the first field of the choice: `centre=batch(32)`. The axis `layers` has a
 grammar of its own: `4`, `0.75`, `last`, `auto`, `last5:mean`, `all:mean`,
-`last5:pmeans(-inf,1,inf)`.
+`last5:pmeans(-inf,0,1,inf)`, `last5:routing(epanechnikov/width=2/rate=0.5)`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from math import isnan
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.metrics.axes import AXES, Choice, Layers
+from monge.metrics.axes import AXES, Choice, Layers, Routing
 from monge.metrics.user_choices import load_choice
 from monge.types.settings import Kind, number
 
 _NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)*=)")
 _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")
 _LAYERS = re.compile(
-    r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing|barycentre(?:\(zero\))?|pmeans\((?P<p>[^()]+)\))"
+    r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing(?:\((?P<routing>[^()]+)\))?|"
+    r"barycentre(?:\(zero\))?|pmeans\((?P<p>[^()]+)\))"
 )
 LAYERS_ACCEPT = (
     "a layer number, a fraction such as 0.75, last, auto, or "
-    "lastN:mean|pmeans(p,...)|routing|barycentre"
+    "lastN:mean|pmeans(p,...)|routing(...)|barycentre"
 )
 
 
@@ -117,12 +118,13 @@ def read_layers(text: str) -> Layers:
             raise InvalidSetting(
                 f"layers: pmeans takes numbers, -inf or inf, got {match['p']!r}"
             ) from None
-        if any(isnan(p) or p == 0 for p in exponents) or span == 0:
+        if any(isnan(p) for p in exponents) or span == 0:
             raise InvalidSetting(
-                f"layers={text}: exponents must be numbers other than 0, and at least one layer"
+                f"layers={text}: exponents must be numbers, and at least one layer"
             )
         start: Any = "zero" if match["pool"].endswith("(zero)") else "mean"
-        return Layers(at="last", span=span, pool=pool, exponents=exponents, start=start)
+        routing = _read_routing(match["routing"] or "")
+        return Layers("", "last", span, pool, exponents, start, routing)
     if text == "auto":
         return Layers(at="auto")
     if text == "last":
@@ -136,6 +138,34 @@ def read_layers(text: str) -> Layers:
     return Layers(at=at)
 
 
+def _read_routing(text: str) -> Routing:
+    """Parse settings of routing: `epanechnikov/rate=0.5/tolerance=0.01`."""
+    values: dict[str, Any] = {}
+    kinds = {field.name: field.metadata["kind"] for field in fields(Routing)}
+    for part in text.split("/") if text else ():
+        name, equals, value = part.partition("=")
+        name, value = (name, value) if equals else ("kernel", part)
+        if name not in kinds:
+            raise UnknownName("setting of routing", name, kinds)
+        try:
+            values[name] = kinds[name].read(value)
+        except ValueError:
+            raise InvalidSetting(
+                f"layers: {name} of routing takes {kinds[name].accepts}, got {value!r}"
+            ) from None
+    return Routing(**values)
+
+
+def _show_routing(routing: Routing) -> str:
+    """Return the settings that differ from the usual ones, in brackets."""
+    changed = [
+        f"{field.name}={field.metadata['kind'].show(getattr(routing, field.name))}"
+        for field in fields(Routing)
+        if getattr(routing, field.name) != field.default
+    ]
+    return f"({'/'.join(changed)})" if changed else ""
+
+
 def show_layers(choice: Layers) -> str:
     """Return the text of a choice of layers, the inverse of `read_layers`."""
     if choice.pool == "single":
@@ -143,4 +173,5 @@ def show_layers(choice: Layers) -> str:
     reach = "all" if choice.span < 0 else f"last{choice.span}"
     inner = f"({','.join(number(p) for p in choice.exponents)})" if choice.pool == "pmeans" else ""
     inner = "(zero)" if choice.start == "zero" else inner
+    inner = _show_routing(choice.routing) if choice.pool == "routing" else inner
     return f"{reach}:{choice.pool}{inner}"

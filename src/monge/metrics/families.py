@@ -8,6 +8,7 @@ from dataclasses import replace
 from monge.metrics.axes import Against, EncoderSettings, Idf, Layers, Normalise, UnitSettings
 from monge.metrics.metric import MetricSpec, Preset
 from monge.metrics.rows import (
+    BERTSCORE,
     COSINE,
     EUCLIDEAN,
     EXACT,
@@ -35,8 +36,14 @@ WMDO = replace(
     encoder=EncoderSettings(unknown="zero"),
 )
 ORDERED = Ordered("cost+order")
+ROUGE_WE = replace(
+    BERTSCORE,
+    units=UnitSettings(punctuation="drop", join="product"),
+    encoder=EncoderSettings(unknown="zero"),
+)
 
 CLARK, CHOW = "Clark et al. 2019", "Chow et al. 2019"
+NG = "Ng and Abrecht 2015"
 
 BARYSCORE = MetricSpec(
     layers=Layers(at="last", span=5, pool="barycentre"),
@@ -59,6 +66,14 @@ XMOVER = replace(
 COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
 _FAMILIES: Mapping[str, Preset] = {
+    "rouge-we-1": Preset(
+        ROUGE_WE, "ROUGE-1 that matches words by the cosine of their static vectors", NG
+    ),
+    "rouge-we-2": Preset(
+        ROUGE_WE.changed(["units.ngram=2"]),
+        "ROUGE-2 that matches word pairs by the cosine of products of static vectors",
+        NG,
+    ),
     "baryscore": Preset(
         BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO
     ),

@@ -49,7 +49,11 @@ TOKENIZERS = one_of(
         "spBLEU-1K",
     )
 )
+ORDERS = range(1, 21)
+"""The longest n-grams that word metrics take."""
+ORDER = Kind("a whole number from 1 to 20", lambda text: ORDERS[ORDERS.index(int(text))])
 _BLEU: Options = {
+    "order": (4, ORDER),
     "lowercase": (False, SWITCH),
     "tokenize": ("13a", TOKENIZERS),
     "smooth": ("exp", one_of("none", "floor", "add-k", "exp")),
@@ -71,6 +75,8 @@ _ROUGE: Options = {
     "stem": (False, SWITCH),
     "tokenize": ("rouge-score", one_of("rouge-score", "unicode")),
 }
+_ROUGE_SU: Options = {"skip": (4, WHOLE), "unigrams": (True, SWITCH), **_ROUGE}
+_ROUGE_W: Options = {"weight": (1.2, POSITIVE), **_ROUGE}
 _METEOR: Options = {
     "alpha": (0.9, SMALL),
     "beta": (3.0, SMALL),
@@ -88,9 +94,17 @@ _CIDER: Options = {
     "punctuation": ("drop", one_of("drop", "keep")),
     "tokenize": ("13a", TOKENIZERS),
 }
+_WORDS: Options = {"lowercase": (True, SWITCH), "tokenize": ("13a", TOKENIZERS)}
+_NIST: Options = {"order": (5, ORDER), **_WORDS}
+_TFIDF: Options = {
+    "order": (1, ORDER),
+    "punctuation": ("drop", one_of("drop", "keep")),
+    **_WORDS,
+}
 _PERCENT = Bounds(0, 100, 100, 0, True)
 _RATE = Bounds(0, inf, 0, 100, False)
 _TEN = Bounds(0, 10, 10, 0, True)
+_BITS = Bounds(0, inf, 0, 0, True, "bits: a text and itself score the information of its n-grams")
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 _SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("tokenize=ko-mecab",)}
 """The tokenizers that sacrebleu chooses for a target language; it chooses 13a for every other."""
@@ -98,6 +112,33 @@ _SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("toke
 _IDF = {
     "neighbours": "the idf of its n-grams comes from the references of all segments, by definition"
 }
+_INFORMATION = {
+    "neighbours": "the information of n-grams is counted in the references of all segments, by "
+    "definition"
+}
+
+
+def _bleu_of_order(order: int) -> LexicalPreset:
+    return LexicalPreset(
+        f"BLEU of n-grams of up to {order} word{'s' if order > 1 else ''}",
+        _PAPINENI,
+        "bleu",
+        {**_BLEU, "order": (order, ORDER)},
+        _PERCENT,
+        languages=_SPACELESS,
+    )
+
+
+def _tfidf_of_order(order: int) -> LexicalPreset:
+    grams = "words" if order == 1 else "word pairs"
+    return LexicalPreset(
+        f"cosine of tf-idf vectors of {grams}",
+        "Peyrard et al. 2017",
+        "tfidf",
+        {**_TFIDF, "order": (order, ORDER)},
+        lacks=_IDF,
+    )
+
 
 LEXICAL: Mapping[str, LexicalPreset] = {
     "bleu": LexicalPreset(
@@ -120,6 +161,15 @@ LEXICAL: Mapping[str, LexicalPreset] = {
         ),
         languages=_SPACELESS,
     ),
+    **{f"bleu-{order}": _bleu_of_order(order) for order in (1, 2, 3, 4)},
+    "nist": LexicalPreset(
+        "matched n-grams, each weighing its information in bits",
+        "Doddington 2002",
+        "nist",
+        _NIST,
+        _BITS,
+        _INFORMATION,
+    ),
     "chrf": LexicalPreset(
         "character n-gram F of the corpus", "Popović 2015", "chrf", _CHRF, _PERCENT
     ),
@@ -134,6 +184,13 @@ LEXICAL: Mapping[str, LexicalPreset] = {
     "rouge1": LexicalPreset("F1 of words", _LIN, "rouge", _ROUGE),
     "rouge2": LexicalPreset("F1 of word pairs", _LIN, "rouge", _ROUGE),
     "rougeL": LexicalPreset("F1 of the longest common subsequence", _LIN, "rouge", _ROUGE),
+    "rougeSU4": LexicalPreset(
+        "F1 of words and of word pairs at most 4 words apart", _LIN, "rouge_su", _ROUGE_SU
+    ),
+    "rougeW": LexicalPreset(
+        "F1 of the longest common subsequence, runs weigh more", _LIN, "rouge_w", _ROUGE_W
+    ),
+    **{f"tfidf-{order}": _tfidf_of_order(order) for order in (1, 2)},
     "meteor": LexicalPreset(
         "aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", "meteor", _METEOR
     ),

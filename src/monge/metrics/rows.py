@@ -15,6 +15,7 @@ from monge.metrics.axes import (
     BatchCentre,
     Centre,
     CorpusCentre,
+    Counts,
     Idf,
     Layers,
     Normalise,
@@ -124,6 +125,9 @@ def _as_authors_code(spec: MetricSpec) -> MetricSpec:
 
 TWMD_B = replace(TWMD, centre=CorpusCentre("corpus"))
 TRWMD_B = replace(_with_temperature(TRWMD, 0.15), centre=CorpusCentre("corpus"))
+BOTH_SIDES = CorpusCentre("corpus", sides="both")
+OBJECTIVE = SelfNormalised("self-normalised", of="objective", headline="precision")
+CONDITIONAL_OBJECTIVE = replace(OBJECTIVE, entropy="conditional")
 BATCH_32 = BatchCentre("batch", size=32, sides="separate")
 
 SBERT = MetricSpec(
@@ -171,6 +175,11 @@ LAZY_LANGUAGES = {
     "zh": ("transport.slack=0.018/0.97",),
     "other": ("transport.slack=0.009/0.95",),
     "en": ("transport.slack=0.23/0.31",),
+}
+F_ALPHA_LANGUAGES = {
+    "en": ("readout.alpha=0.48",),
+    "zh": ("readout.alpha=0.9",),
+    "other": ("readout.alpha=0.96",),
 }
 
 
@@ -260,10 +269,7 @@ _CORE: Mapping[str, Preset] = {
         CHEN,
     ),
     "twmd@paper": Preset(
-        replace(
-            TWMD_PAPER,
-            readout=SelfNormalised("self-normalised", of="objective", headline="precision"),
-        ),
+        replace(TWMD_PAPER, readout=OBJECTIVE),
         "the printed objective, entropy included",
         CHEN,
         lacks={"identity": _ENTROPY},
@@ -275,6 +281,12 @@ _CORE: Mapping[str, Preset] = {
         CHEN,
         lacks=_BATCH_LACKS,
     ),
+    "twmd-b@paper": Preset(
+        replace(TWMD_B, centre=BOTH_SIDES, readout=OBJECTIVE),
+        "the printed objective, of vectors minus the mean of all words of both sides",
+        CHEN,
+        lacks={"identity": _ENTROPY},
+    ),
     "trwmd": Preset(
         TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN
     ),
@@ -284,12 +296,7 @@ _CORE: Mapping[str, Preset] = {
         CHEN,
     ),
     "trwmd@paper": Preset(
-        replace(
-            TRWMD,
-            readout=SelfNormalised(
-                "self-normalised", of="objective", entropy="conditional", headline="precision"
-            ),
-        ),
+        replace(TRWMD, readout=CONDITIONAL_OBJECTIVE),
         "equation 7: log-sum-exp",
         CHEN,
         lacks={"identity": _ENTROPY},
@@ -300,6 +307,12 @@ _CORE: Mapping[str, Preset] = {
         "batches of 32, a mean a side",
         CHEN,
         lacks=_BATCH_LACKS,
+    ),
+    "trwmd-b@paper": Preset(
+        replace(TRWMD_B, centre=BOTH_SIDES, readout=CONDITIONAL_OBJECTIVE),
+        "equation 7, of vectors minus the mean of all words of both sides",
+        CHEN,
+        lacks={"identity": _ENTROPY},
     ),
     "sbert": Preset(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
     "sbert@paper": Preset(
@@ -351,13 +364,31 @@ _CORE: Mapping[str, Preset] = {
         "BERTScore with a tuned balance of precision and recall",
         LAZY_PAPER,
         symmetric=False,
-        languages={
-            "en": ("readout.alpha=0.48",),
-            "zh": ("readout.alpha=0.9",),
-            "other": ("readout.alpha=0.96",),
-        },
+        languages=F_ALPHA_LANGUAGES,
+    ),
+    "f-alpha@release": Preset(
+        replace(
+            BERTSCORE,
+            units=UnitSettings(specials="targets"),
+            references=References("max-each"),
+            readout=Prf("prf", alpha=0.48),
+        ),
+        "the tuned balance on the units of bertscore@release, as the paper compares them",
+        LAZY_PAPER,
+        symmetric=False,
+        languages=F_ALPHA_LANGUAGES,
     ),
     "wmd": Preset(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
+    "wmd@paper": Preset(
+        replace(
+            WMD,
+            units=UnitSettings(punctuation="drop", stopwords="en"),
+            weights=Counts("counts"),
+            normalise=RAW,
+        ),
+        "as first published: content words by their counts, raw static vectors, Euclidean",
+        "Kusner et al. 2015",
+    ),
     "rwmd": Preset(
         replace(WMD, transport=ONESIDED),
         "relaxed word mover's distance: the larger side",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import exp, inf, isfinite
 
 from monge.errors import InvalidSetting
-from monge.metrics.axes import Baseline, LanguageModel, Prf, Tempered
+from monge.metrics.axes import Baseline, CorpusCentre, Idf, LanguageModel, Prf
 from monge.metrics.metric import MetricSpec
 from monge.transport.readouts import Bounds, CostReadout
 
@@ -34,17 +34,24 @@ def check(spec: MetricSpec) -> None:
             "references=max-sides makes F of the best precision and the best recall: it needs "
             f"readout=prf, not {readout.name}"
         )
+    _check_idf_of_both_sides(spec)
     if spec.units.phrases:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
+
+
+def _check_idf_of_both_sides(spec: MetricSpec) -> None:
+    """Raise if a fitted mean of joined units would depend on the system."""
     if (
-        isinstance(transport, Tempered)
-        and transport.sweeps == 0
-        and transport.slack in ((0.0, inf), (inf, 0.0))
+        isinstance(spec.weights, Idf)
+        and spec.weights.corpus == "both-sides"
+        and isinstance(spec.centre, CorpusCentre)
+        and (spec.units.ngram != 1 or spec.units.join == "sum")
     ):
         raise InvalidSetting(
-            "transport.slack with one side free converges in one sweep: set transport.sweeps=1"
+            "weights.corpus=both-sides weighs references by the hypotheses of a system: with "
+            "centre=corpus it goes with units.ngram=1 and units.join other than sum"
         )
 
 

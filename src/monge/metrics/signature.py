@@ -137,14 +137,12 @@ def _write_options(spec: LexicalSpec) -> str:
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
-    """Return the signature of a blend: shared fields, each member's axes, fitted ranges."""
+    """Return the signature of a blend: the fields of the first member's encoder, each member's axes
+    and what differs in its encoder, fitted ranges.
+    """
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in (*_SHARED_KEYS, "device")]
-    own = [
-        (f"{part}.{axis}", signature[axis])
-        for part, signature in parts.items()
-        for axis in _WRITTEN
-    ]
+    own = _own_fields({part: dict(signature.fields) for part, signature in parts.items()})
     last = (
         *_side_field(first.get("against")),
         ("nrefs", first["nrefs"]),
@@ -152,6 +150,19 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
         ("monge", _version()),
     )
     return Signature((("metric", name), *shared, *own, *last))
+
+
+def _own_fields(members: Mapping[str, Mapping[str, str]]) -> Fields:
+    """Return the fields of each member as MEMBER.KEY: those of its encoder only where they differ
+    from the first member's.
+    """
+    shared = {"device": CPU, **next(iter(members.values()))}
+    own = []
+    for member, fields in members.items():
+        values = {"device": CPU, **fields}
+        differing = [key for key in (*_SHARED_KEYS, "device") if values.get(key) != shared.get(key)]
+        own += [(f"{member}.{key}", values[key]) for key in (*differing, *_WRITTEN)]
+    return tuple(own)
 
 
 def _side_field(side: str) -> tuple[tuple[str, str], ...]:
@@ -196,7 +207,7 @@ def _unquote(name: str) -> str:
 
 def named_corpus(corpus: str) -> bool:
     """Return whether an idf corpus is one of the run's own sides, rather than a file."""
-    return corpus in ("references", "each-side", "sources")
+    return corpus in ("references", "each-side", "both-sides", "sources")
 
 
 @dataclass(frozen=True)
@@ -342,13 +353,16 @@ def _parse_blend(signature: Signature) -> ParsedSignature:
 
 def _member_signature(signature: Signature, name: str) -> Signature:
     """Return the fields of one member of a blend as a signature of its own."""
-    shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
-    own = [
-        (key.removeprefix(f"{name}."), value)
+    shared = {key: value for key, value in signature.fields if "." not in key}
+    own = {
+        key.removeprefix(f"{name}."): value
         for key, value in signature.fields
         if key.startswith(f"{name}.")
-    ]
-    return Signature((("metric", "wmd"), *shared, *own))
+    }
+    fields = {**shared, **own, "metric": "wmd"}
+    if own.get("device") == CPU:
+        del fields["device"]
+    return Signature(tuple(fields.items()))
 
 
 def library_fields(signature: Signature) -> dict[str, str]:
@@ -390,6 +404,8 @@ def _shorten(signature: Signature) -> str:
         middle = [f"{key}:{value}" for key, value in fields.items() if key in (PLUGIN, "nrefs")]
     else:
         middle = ["-".join(fields[key] for key in _MODEL_KEYS)]
+        if name in BLENDS:
+            middle += _shorten_members(signature)
         middle += [f"{key}:{fields[key]}" for key in _OF_RUN if fields.get(key)]
         middle += [f"stats:{fields['stats']}"] * (fields["stats"] != "none")
         if name in BLENDS:
@@ -405,6 +421,18 @@ def _shorten(signature: Signature) -> str:
         raise InvalidSetting(f"{inner!r} is not the text of these changes")
     first = f"{name}[{inner}]" if changes else name
     return "|".join([first, *middle, f"monge:{fields['monge']}#{_digest(signature)}"])
+
+
+def _shorten_members(signature: Signature) -> list[str]:
+    """Return the models of the members of a blend that have one of their own: MEMBER.model:…"""
+    short = []
+    for member in BLENDS[signature["metric"]].spec.members:
+        fields = dict(_member_signature(signature, member).fields)
+        if any(f"{member}.{key}" in dict(signature.fields) for key in _MODEL_KEYS):
+            short.append(f"{member}.model:{'-'.join(fields[key] for key in _MODEL_KEYS)}")
+        if signature.get(f"{member}.device"):
+            short.append(f"{member}.device:{signature[f'{member}.device']}")
+    return short
 
 
 def _written_settings(signature: Signature) -> dict[str, str]:
@@ -461,43 +489,60 @@ def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature
     if middle and middle[0].startswith(f"{PLUGIN}:"):
         own = Signature.parse("|".join(middle)).fields
         return Signature((("metric", name), *own, ("monge", monge)))
-    identity, last = _read_middle(middle)
+    members = tuple(BLENDS[name].spec.members) if name in BLENDS else ()
+    identity, last, identities = _read_middle(middle, members)
     if name in BLENDS:
-        axes = _blend_axes(BLENDS[name].spec.changed(changes))
+        axes = _blend_axes(BLENDS[name].spec.changed(changes), dict(identity), identities)
     else:
         axes = tuple(_settings(find_preset(name).spec.changed(changes)))
     return Signature((("metric", name), *identity, *axes, *last, ("monge", monge)))
 
 
-def _read_middle(middle: Sequence[str]) -> tuple[Fields, Fields]:
-    """Return the fields of the model and of the run in `MODEL#DIGESTS`, `nrefs:…`, `stats:…`."""
-    model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
-    parts = digests.split("-")
+def _read_middle(
+    middle: Sequence[str], members: Sequence[str]
+) -> tuple[Fields, Fields, dict[str, dict[str, str]]]:
+    """Return the fields of the model and of the run in `MODEL#DIGESTS`, `nrefs:…`, `stats:…`, and
+    those of the models of a blend's members in `MEMBER.model:MODEL#DIGESTS`.
+    """
     rest = dict(field.split(":", 1) for field in middle[1:] if ":" in field)
-    if (
-        not mark
-        or len(parts) != len(_MODEL_KEYS)
-        or len(rest) < len(middle) - 1
-        or rest.keys() - {*_OF_RUN, "stats"}
-    ):
-        raise StatisticsMismatch(
-            "not a short signature: expected "
-            "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|monge:VERSION#DIGEST"
-        )
-    identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
+    own_keys = {f"{member}.{key}" for member in members for key in ("model", "device")}
+    if len(rest) < len(middle) - 1 or rest.keys() - {*_OF_RUN, "stats", *own_keys}:
+        raise StatisticsMismatch(_NOT_SHORT)
+    identity = _read_model(middle[0] if middle else "")
     identity += (("device", rest["device"]),) if "device" in rest else ()
     reference_count = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
-    return identity, (*reference_count, ("stats", rest.get("stats", "none")))
+    identities: dict[str, dict[str, str]] = {member: {} for member in members}
+    for member, fields in identities.items():
+        if f"{member}.model" in rest:
+            fields.update(_read_model(rest[f"{member}.model"]))
+        if f"{member}.device" in rest:
+            fields["device"] = rest[f"{member}.device"]
+    return identity, (*reference_count, ("stats", rest.get("stats", "none"))), identities
 
 
-def _blend_axes(spec: BlendSpec) -> Fields:
-    """Return the fields of a blend: the shared encoder, each member's axes, and the side."""
-    members = {member: dict(_settings(member_spec)) for member, member_spec in spec.members.items()}
+_NOT_SHORT = (
+    "not a short signature: expected "
+    "NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|monge:VERSION#DIGEST"
+)
+
+
+def _read_model(text: str) -> Fields:
+    """Return the fields in `MODEL#WEIGHTS-TOKENIZER-CONFIG`."""
+    model, mark, digests = text.rpartition("#")
+    parts = digests.split("-")
+    if not mark or len(parts) != len(_MODEL_KEYS):
+        raise StatisticsMismatch(_NOT_SHORT)
+    return tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
+
+
+def _blend_axes(
+    spec: BlendSpec, shared: Mapping[str, str], identities: Mapping[str, Mapping[str, str]]
+) -> Fields:
+    """Return the fields of a blend: the first member's encoder, the members' own, and the side."""
+    members = {
+        member: {**shared, **identities[member], **dict(_settings(member_spec))}
+        for member, member_spec in spec.members.items()
+    }
     first = next(iter(members.values()))
-    own = [
-        (f"{member}.{axis}", settings[axis])
-        for member, settings in members.items()
-        for axis in _WRITTEN
-    ]
     encoder = [(key, first[key]) for key in _ENCODER_KEYS]
-    return (*encoder, *own, *_side_field(first.get("against", "")))
+    return (*encoder, *_own_fields(members), *_side_field(first.get("against", "")))

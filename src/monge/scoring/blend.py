@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, StatisticsMismatch, UsageError
-from monge.metrics.blend import BlendSpec
+from monge.metrics.blend import BLENDS, BlendSpec
 from monge.metrics.rules import Bounds
 from monge.metrics.signature import sign_blend
 from monge.scoring.identity import shorten_digest
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlendMetric:
-    """A blend that is ready to score; its members are bound to one encoder.
+    """A blend that is ready to score; its members are bound to one encoder or to several.
 
     score = sum over members of exp(share), share = (value - low) / (high - low), or 1 - that for a
     distance. The ranges low..high are given as statistics, or fitted on the pairs of the system
@@ -181,11 +181,13 @@ class BlendMetric:
 
     def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
         """Raise UsageError: a blend has no plan of its own."""
-        made_of = " and ".join(
-            f"{metric.spec.transport.name} transport" for metric in self.members.values()
+        names = BLENDS[self.name].alone
+        made_of = " or ".join(
+            f"-m '{name}' --model {metric.spec.encoder.model}"
+            for name, metric in zip(names, self.members.values(), strict=True)
         )
         raise UsageError(
-            f"{self.name} is a blend of several metrics ({made_of}): explain one of those instead"
+            f"{self.name} is a blend of several metrics: explain one of those instead ({made_of})"
         )
 
 

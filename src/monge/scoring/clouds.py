@@ -136,7 +136,8 @@ class WindowTexts:
 
     def _scope(self, side: str, index: int) -> str:
         """Return the key of texts that share statistics, where these differ by side and system."""
-        return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}"
+        by_system = side == HYPOTHESES or self._metric.needs.differ_by_system
+        return f"{side}\t{self._rows[index].system if by_system else ''}"
 
     def _build(self, text: str, side: str, index: int) -> Text:
         key = self._scope(side, index) if self._metric.needs.differ_by_side else "", text

@@ -23,7 +23,7 @@ from monge.metrics.axes import Idf
 from monge.scoring.bound import BoundMetric
 from monge.scoring.clouds import build_points
 from monge.scoring.encoding import Encoding, Read, Reader
-from monge.scoring.needs import HYPOTHESES, REFERENCES
+from monge.scoring.needs import BOTH_SIDES, HYPOTHESES, REFERENCES
 from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.windows import SOURCE
 from monge.text.idf import text_key
@@ -136,7 +136,7 @@ def _corpora_of_sides(metric: BoundMetric, system: str) -> dict[str, Corpus]:
     """
     corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
     own = SOURCES if metric.against == SOURCE else REFERENCES
-    shared = own if corpus in (REFERENCES, "each-side") else corpus
+    shared = own if corpus in (REFERENCES, "each-side", BOTH_SIDES) else corpus
     return {
         REFERENCES: (shared, ""),
         HYPOTHESES: (HYPOTHESES, system if metric.needs.include_hypotheses else ""),

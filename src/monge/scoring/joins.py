@@ -56,7 +56,8 @@ def join_windows(
     """Join each window of n units into one: its weight is the sum of weights, its vector is made by
     `join`.
 
-    average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
+    average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first, product (place by place):
+    of the vectors alone.
     """
     spans = windows(len(points), units.ngram)
     width = spans[0][1]  # all are as wide as the first, which starts at 0
@@ -80,6 +81,8 @@ def _pool_windows(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Ten
         return points.amax(2)
     if how == "first":
         return points[:, :, 0]
+    if how == "product":
+        return points.prod(2)
     weighted = (mass.unsqueeze(1) * points).sum(2)
     if how == "sum":
         return weighted

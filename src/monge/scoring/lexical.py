@@ -26,10 +26,6 @@ from monge.types.text import is_blank
 if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
-WHOLE_CORPUS = ("cider",)
-"""Metrics whose scores depend on all segments of a system: the idf of CIDEr comes from their
-references.
-"""
 _PROBE = ["a b c d", "e f g h"]
 
 
@@ -68,7 +64,7 @@ class LexicalMetric:
         """1 where each segment is scored by itself, 0 where all segments of a system are scored
         together.
         """
-        return 0 if self.name in WHOLE_CORPUS else 1
+        return 0 if "neighbours" in self.spec.preset.lacks else 1
 
     @property
     def members(self) -> Mapping[str, LexicalMetric]:

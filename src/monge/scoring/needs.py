@@ -17,6 +17,8 @@ from monge.types import CorpusStats, DocumentCounts, VectorSum
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 """The sides of a pair that statistics are fitted on."""
+BOTH_SIDES = "both-sides"
+"""The idf corpus of all texts of a system: its hypotheses and their references."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class StatisticsNeeds:
     counted_sides: sides whose documents are counted for idf; summed_sides: sides whose vectors are
     summed for a corpus mean; map_name: the map of the source's vectors, None where the metric has
     none; include_hypotheses: whether the statistics of a system are fitted from its own texts too;
-    differ_by_side: whether a text has other points as a hypothesis than as a reference; reader: the
-    key of the pieces of a text.
+    differ_by_side: whether a text has other points as a hypothesis than as a reference;
+    adds_counts, adds_sums: whether the statistics of both sides are added up and used for both;
+    reader: the key of the pieces of a text.
     """
 
     weights: str
@@ -41,6 +44,8 @@ class StatisticsNeeds:
     map_name: str | None
     include_hypotheses: bool
     differ_by_side: bool
+    adds_counts: bool
+    adds_sums: bool
     reader: str
     identity: Identity
 
@@ -50,12 +55,11 @@ class StatisticsNeeds:
         weights, centre = spec.weights, spec.centre
         counted_sides: tuple[str, ...] = ()
         if isinstance(weights, Idf):
-            counted_sides = (
-                (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
-            )
+            both = weights.corpus in ("each-side", BOTH_SIDES)
+            counted_sides = (REFERENCES, HYPOTHESES) if both else (REFERENCES,)
         summed_sides: tuple[str, ...] = ()
         if isinstance(centre, CorpusCentre):
-            summed_sides = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
+            summed_sides = (REFERENCES,) if centre.sides == "joint" else (REFERENCES, HYPOTHESES)
         map_name = centre.name if isinstance(centre, Remap) else None
         include_hypotheses = HYPOTHESES in (*counted_sides, *summed_sides)
         kinds = (("idf",) if counted_sides else ()) + (("mean",) if summed_sides else ())
@@ -70,9 +74,16 @@ class StatisticsNeeds:
             map_name,
             include_hypotheses,
             differ_by_side=include_hypotheses or map_name is not None,
+            adds_counts=isinstance(weights, Idf) and weights.corpus == BOTH_SIDES,
+            adds_sums=isinstance(centre, CorpusCentre) and centre.sides == "both",
             reader=identity.reader,
             identity=identity,
         )
+
+    @property
+    def differ_by_system(self) -> bool:
+        """Whether references have other points beside the hypotheses of another system."""
+        return self.adds_counts or self.adds_sums
 
     @cached_property
     def space(self) -> str:
@@ -86,10 +97,15 @@ class StatisticsNeeds:
 
     def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
         """Return the document counts that weigh a side."""
+        if self.adds_counts:
+            return stats.counts[REFERENCES] + stats.counts[HYPOTHESES]
         return stats.counts[side if side in self.counted_sides else REFERENCES]
 
     def mean(self, stats: CorpusStats, side: str) -> VectorSum:
         """Return the vectors whose mean is subtracted from a side."""
+        if self.adds_sums:
+            sums = stats.sums[self.space]
+            return sums[REFERENCES] + sums[HYPOTHESES]
         return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
 
     def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float]:

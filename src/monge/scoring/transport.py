@@ -158,7 +158,7 @@ def bind_metric(
         name=name,
         spec=spec,
         reader=Reader(encoder, settings.prefix, longest, settings.overlong),
-        request=Request(numbers, layers.pool, layers.exponents, early),
+        request=Request(numbers, layers.pool, layers.exponents, early, layers.routing),
         stopwords=words,
         language_model=language_model,
     )

@@ -38,7 +38,7 @@ def _check_words(spec: LexicalSpec) -> None:
             f"{spec.name}: tokenize={tokenizer} is fetched from the network, which a service does "
             "not"
         )
-    for option in ("char_order", "word_order", "orders", "beta"):
+    for option in ("char_order", "word_order", "orders", "order", "beta"):
         if isinstance(spec.options.get(option), int) and spec.options[option] > MOST_ORDER:
             raise InvalidSetting(
                 f"{spec.name}: {option} is at most {MOST_ORDER} here, got {spec.options[option]}"
@@ -55,7 +55,7 @@ def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) ->
         _check_one_of("fluency.model", fluency.model, models)
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         raise InvalidSetting(
-            "weights.corpus takes references, each-side or sources here, got "
+            "weights.corpus takes references, each-side, both-sides or sources here, got "
             f"{spec.weights.corpus!r}; fit other texts with POST /v1/stats and give their id"
         )
     if isinstance(spec.transport, Tempered):

@@ -37,7 +37,7 @@ NEWTON = 1.6e-8
 """Seconds of the Newton steps on the way there, times pairs of pieces to the power of 1.5."""
 FLOW = 2.5e-10
 """Seconds of exact transport, times pairs of pieces to the power of 1.5."""
-WORDS = {"ter": 2.2e-6, "rougeL": 1.5e-7, "meteor": 3e-7}
+WORDS = {"ter": 2.2e-6, "rougeL": 1.5e-7, "rougeW": 1.5e-7, "rougeSU4": 1.5e-7, "meteor": 3e-7}
 """Seconds per pair of words, of metrics that compare every two words; the others read a text
 once.
 """

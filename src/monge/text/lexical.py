@@ -2,12 +2,16 @@
 
     bleu sentbleu chrf chrf++        sacrebleu                 0..100
     ter                              sacrebleu, `text.ter`     0..
+    bleu-1 .. bleu-4                 sacrebleu                 0..100
+    nist                             `text.nist`               0..
     rouge1 rouge2 rougeL             rouge-score               0..1
+    rougeSU4 rougeW                  `text.rouge`              0..1
+    tfidf-1 tfidf-2                  `text.tfidf`              0..1
     meteor                           `text.meteor`             0..1
     cider                            `text.cider` (CIDEr-D)    0..10
 
-Scales and corpus scores are those that people quote: corpus BLEU, chrF and TER pool counts over
-segments, the others are means of segments. Segments of `bleu` are sentence BLEU with the same
+Scales and corpus scores are those that people quote: corpus BLEU, NIST, chrF and TER pool counts
+over segments, the others are means of segments. Segments of `bleu` are sentence BLEU with the same
 smoothing and effective order. An empty hypothesis with an empty reference gets the metric's best
 score, an empty one against text its worst, as declared in the table; corpus scores that pool counts
 stay the library's own. Libraries (extra `lexical`) are imported late.
@@ -31,7 +35,10 @@ from monge.metrics.lexical import LexicalSpec
 from monge.text.cider import DocumentFrequency
 from monge.text.cider import cider as cider_of
 from monge.text.meteor import MeteorScorer
+from monge.text.nist import Information, nist_of_sums, nist_statistics
+from monge.text.rouge import Rouge, rouge_su, rouge_w
 from monge.text.ter import segment_statistics as ter_counts
+from monge.text.tfidf import tfidf_cosine
 from monge.types import Array, Pooled
 from monge.types.text import is_blank
 
@@ -123,6 +130,7 @@ def _bleu_scorer(spec: LexicalSpec, *, effective_order: bool) -> Any:
             tokenize=options["tokenize"],
             smooth_method=options.get("smooth", "exp"),
             smooth_value=options.get("smooth_value"),
+            max_ngram_order=options.get("order", 4),
             effective_order=effective_order,
             force=True,
         )
@@ -256,6 +264,56 @@ def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
     return LexicalScores(np.array([score.fmeasure for score in scores]), facts, parts)
 
 
+def _rouge_words(spec: LexicalSpec) -> Callable[[str], list[str]]:
+    """Return the tokenizer of rouge-score, or that of words of any script."""
+    stem = porter_stemmer() if spec.options["stem"] else None
+    if spec.options["tokenize"] == "unicode":
+        return _UnicodeWords(stem).tokenize
+    tokenizer = import_library("rouge_score.tokenizers").DefaultTokenizer(stem is not None)
+    return lambda text: list(tokenizer.tokenize(text))
+
+
+def _score_rouge(
+    spec: LexicalSpec, hypotheses: Texts, references: References, compare: Callable[..., Rouge]
+) -> LexicalScores:
+    """Score with the reference that gives the highest F1."""
+    words, scores = _rouge_words(spec), []
+    for hypothesis, texts in zip(hypotheses, references, strict=True):
+        hypothesis_words = words(hypothesis)
+        pairs = [compare(hypothesis_words, words(text)) for text in texts]
+        scores.append(max(pairs, key=lambda pair: pair.f1))
+    parts = {
+        name: np.array([getattr(score, name) for score in scores])
+        for name in ("precision", "recall")
+    }
+    facts = {
+        "lib": "monge",
+        "multi": "max",
+        "tok": spec.options["tokenize"],
+        "stem": f"porter-nltk{version('nltk')}" if spec.options["stem"] else "no",
+        "tok-version": version("rouge-score"),
+        "version": version("monge"),
+    }
+    return LexicalScores(np.array([score.f1 for score in scores]), facts, parts)
+
+
+def skip_bigram_rouge(
+    spec: LexicalSpec, hypotheses: Texts, references: References
+) -> LexicalScores:
+    """Compute ROUGE-SU: F1 of skip-bigrams and words."""
+    skip, unigrams = spec.options["skip"], spec.options["unigrams"]
+    return _score_rouge(
+        spec, hypotheses, references, partial(rouge_su, skip=skip, unigrams=unigrams)
+    )
+
+
+def weighted_rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute ROUGE-W: F1 of the weighted longest common subsequence."""
+    return _score_rouge(
+        spec, hypotheses, references, partial(rouge_w, weight=spec.options["weight"])
+    )
+
+
 def _word_tokenizer(spec: LexicalSpec) -> Callable[[str], list[str]]:
     """Return a sacrebleu tokenizer that lower-cases where the options say so."""
     tokenizer = _bleu_scorer(spec, effective_order=False).tokenizer
@@ -274,7 +332,8 @@ def _wordnet_synonyms() -> Callable[[str], frozenset[str]]:
         corpus.ensure_loaded()
     except LookupError as error:
         raise ModelError(
-            "meteor: synonyms=wordnet needs nltk's wordnet data, which are not installed"
+            "meteor: synonyms=wordnet needs nltk's wordnet data, which are not installed "
+            "(python -m nltk.downloader wordnet)"
         ) from error
 
     def synonyms(word: str) -> frozenset[str]:
@@ -326,20 +385,37 @@ def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexi
     )
 
 
+def _content_words(spec: LexicalSpec) -> Callable[[str], list[str]]:
+    """Return a tokenizer that drops punctuation where the options say so."""
+    cut = _word_tokenizer(spec)
+    if spec.options["punctuation"] == "keep":
+        return cut
+    return lambda text: [token for token in cut(text) if any(map(str.isalnum, token))]
+
+
+def _count_documents(
+    spec: LexicalSpec, references: References, orders: int
+) -> tuple[list[list[list[str]]], DocumentFrequency]:
+    """Return the words of all references, and in how many segments their n-grams are."""
+    words = _content_words(spec)
+    if len(references) < 2:
+        raise DataError(f"{spec.name}: idf from 1 segment is 0 for every word: give more segments")
+    tokenised = [[words(text) for text in texts] for texts in references]
+    return tokenised, DocumentFrequency.of(tokenised, orders)
+
+
+def _idf_facts(frequency: DocumentFrequency) -> dict[str, object]:
+    return {
+        "idf": "references",
+        "items": frequency.items,
+        "idf-digest": frequency.digest[:8],
+    }
+
+
 def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Compute CIDEr-D, with idf from the given references."""
-    cut, options = _word_tokenizer(spec), spec.options
-
-    def words(text: str) -> list[str]:
-        tokens = cut(text)
-        if options["punctuation"] == "keep":
-            return tokens
-        return [token for token in tokens if any(map(str.isalnum, token))]
-
-    if len(references) < 2:
-        raise DataError("cider: idf from 1 segment is 0 for every word: give more segments")
-    tokenised = [[words(text) for text in texts] for texts in references]
-    frequency = DocumentFrequency.of(tokenised, options["orders"])
+    words, options = _content_words(spec), spec.options
+    tokenised, frequency = _count_documents(spec, references, options["orders"])
     pairs = zip(hypotheses, tokenised, strict=True)
     segments = [
         cider_of(words(hypothesis), reference_words, frequency, sigma=options["sigma"])
@@ -349,11 +425,52 @@ def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Lexic
         "punct": options["punctuation"],
         "orders": options["orders"],
         "sigma": options["sigma"],
-        "idf": "references",
-        "items": frequency.items,
-        "idf-digest": frequency.digest[:8],
+        **_idf_facts(frequency),
     }
     return LexicalScores(np.array(segments), _own_facts(spec, "mean", facts))
+
+
+def tfidf(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute cosines of tf-idf vectors, with idf from the given references; their mean."""
+    words, options = _content_words(spec), spec.options
+    tokenised, frequency = _count_documents(spec, references, options["order"])
+    segments = []
+    for hypothesis, texts in zip(hypotheses, tokenised, strict=True):
+        hypothesis_words = words(hypothesis)
+        cosines = [tfidf_cosine(hypothesis_words, text, frequency) for text in texts]
+        segments.append(sum(cosines) / len(cosines))
+    facts = {
+        "punct": options["punctuation"],
+        "order": options["order"],
+        **_idf_facts(frequency),
+    }
+    return LexicalScores(np.array(segments), _own_facts(spec, "mean", facts))
+
+
+def nist(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute NIST, with the information of n-grams from the given references."""
+    words, orders = _word_tokenizer(spec), spec.options["order"]
+    tokenised = [[words(text) for text in texts] for texts in references]
+    information = Information.of(tokenised, orders)
+    pairs = zip(hypotheses, tokenised, strict=True)
+    statistics = np.array(
+        [
+            nist_statistics(words(hypothesis), texts, information, orders)
+            for hypothesis, texts in pairs
+        ]
+    )
+    facts = {
+        "order": orders,
+        "info": "references",
+        "items": len(references),
+        "info-digest": information.digest[:8],
+    }
+    return LexicalScores(
+        nist_of_sums(statistics),
+        _own_facts(spec, "clip", facts),
+        {},
+        Pooled(statistics, nist_of_sums),
+    )
 
 
 _SCORERS: Mapping[str, Callable[[LexicalSpec, Texts, References], LexicalScores]] = {
@@ -362,6 +479,10 @@ _SCORERS: Mapping[str, Callable[[LexicalSpec, Texts, References], LexicalScores]
     "chrf": chrf,
     "ter": ter,
     "rouge": rouge,
+    "rouge_su": skip_bigram_rouge,
+    "rouge_w": weighted_rouge,
+    "nist": nist,
+    "tfidf": tfidf,
     "meteor": meteor,
     "cider": cider,
 }

@@ -39,10 +39,12 @@ def tempered(
     end.
 
     Shapes: cost [b, n, m], masses [b, n] and [b, m]; returns a coupling [b, n, m].
-    Limits: slack (inf, 0) with the hypothesis last is the row-wise softmax of -cost / temperature;
-    temperature -> 0, settled, tends to `exact`.
+    Limits: slack (inf, 0) is the row-wise softmax of -cost / temperature, whatever `sweeps` and the
+    order; temperature -> 0, settled, tends to `exact`.
     """
     rows, columns = _sides(problem, temperature, slack)
+    if 0 in (rows.keep, columns.keep):
+        sweeps = 1  # a free side has no potential, so the first fit of the other is the last
     if sweeps and _is_safe(problem.cost, temperature):
         order = ((rows, 2), (columns, 1)) if reference_last else ((columns, 1), (rows, 2))
         coupling = _sweep_kernel((problem.cost * (-1 / temperature)).exp_(), order, sweeps)

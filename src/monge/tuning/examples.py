@@ -25,7 +25,8 @@ class Examples:
     """Judged segments: `targets` [n], or `better` [p, 2], places of a better and a worse segment.
 
     `groups` [n] is the group of each segment; agreement is the mean over groups. `unit` [n] is the
-    cosine of each grade, if cosines are learned.
+    cosine of each grade, if cosines are learned; `raw` [n] are human scores as published, larger
+    better, if these are learned.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Examples:
     better: Places | None = None
     unit: Array | None = None
     licence: str = ""
+    raw: Array | None = None
 
     def __len__(self) -> int:
         return len(self.rows) if self.better is None else len(self.better)
@@ -49,6 +51,7 @@ class Examples:
                 groups=tuple(self.groups[k] for k in places),
                 targets=self.targets[list(places)],
                 unit=None if self.unit is None else self.unit[list(places)],
+                raw=None if self.raw is None else self.raw[list(places)],
             )
         chosen = self.better[list(places)]
         used, index = np.unique(chosen, return_inverse=True)
@@ -66,13 +69,14 @@ def judged_examples(
     pairs: Sequence[str] | None = None,
     *,
     cosines: Mapping[float, float] | None = None,
+    raw: bool = False,
     **options: str | int | bool,
 ) -> Examples:
     """Read the judgements of a data set, or several joined by +, standardised by group.
 
     `cosines`: the cosine of each grade; an empty table maps the ends of the scale to 0 and 1; None
-    if no cosine is learned. `options`: human column, version of the text, switches of the data
-    sets.
+    if no cosine is learned. `raw`: keep human scores as published too. `options`: human column,
+    version of the text, switches of the data sets.
     """
     datasets = [
         open_dataset(dataset_name, data, pairs=pairs, **options)  # type: ignore[arg-type]
@@ -85,7 +89,9 @@ def judged_examples(
             "together"
         )
     by_group = [
-        _group_examples(dataset, group, cosines) for dataset in datasets for group in dataset.groups
+        _group_examples(dataset, group, cosines, raw=raw)
+        for dataset in datasets
+        for group in dataset.groups
     ]
     licence = "; ".join(dict.fromkeys(dataset.licence for dataset in datasets if dataset.licence))
     return replace(_join_groups(name, by_group), licence=licence)
@@ -98,6 +104,7 @@ def _join_groups(name: str, by_group: Sequence[Examples]) -> Examples:
     starts = np.cumsum([0, *(len(examples.rows) for examples in by_group)])
     targets = [examples.targets for examples in by_group if examples.targets is not None]
     unit = [examples.unit for examples in by_group if examples.unit is not None]
+    raw = [examples.raw for examples in by_group if examples.raw is not None]
     better = [
         examples.better + start
         for examples, start in zip(by_group, starts, strict=False)
@@ -110,10 +117,13 @@ def _join_groups(name: str, by_group: Sequence[Examples]) -> Examples:
         targets=np.concatenate(targets) if targets else None,
         unit=np.concatenate(unit) if unit else None,
         better=np.concatenate(better) if better else None,
+        raw=np.concatenate(raw) if raw else None,
     )
 
 
-def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] | None) -> Examples:
+def _group_examples(
+    dataset: Judged, name: str, cosines: Mapping[float, float] | None, *, raw: bool
+) -> Examples:
     group, label = dataset.groups[name], f"{dataset.dataset}/{name}"
     if not all(row.references for row in group.segments):
         raise InvalidSetting(
@@ -130,6 +140,7 @@ def _group_examples(dataset: Judged, name: str, cosines: Mapping[float, float] |
         groups,
         targets=standardise(group.scores * dataset.direction, label),
         unit=None if cosines is None else _cosines(dataset, group.scores, cosines, label),
+        raw=group.scores * dataset.direction if raw else None,
     )
 
 
@@ -198,6 +209,7 @@ def content_digest(lesson: Examples | Labelled) -> str:
         arrays, texts = [lesson.values], [list(pair) for pair in lesson.pairs]
     else:
         arrays = [lesson.targets, lesson.better, lesson.unit]
+        arrays += [] if lesson.raw is None else [lesson.raw]
         texts = [[row.hypothesis, *row.references, row.source or ""] for row in lesson.rows]
         digest.update(json.dumps(lesson.groups).encode())
     for item_texts in texts:

@@ -130,7 +130,8 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         lesson.data,
         location.data,
         pairs,
-        cosines=location.grades if kind == "paraphrase" else None,
+        cosines=_cosines_to_learn(kind, options, location.grades),
+        raw=kind == "mse",
         **{k: v for k, v in dataset_options.items() if v is not None},
     )
     if lesson.sample is not None:
@@ -141,6 +142,15 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
             f"{lesson.data} has rankings: the objective paraphrase learns from grades"
         )
     return examples
+
+
+def _cosines_to_learn(
+    kind: str, options: Mapping[str, str], grades: Mapping[float, float]
+) -> Mapping[float, float] | None:
+    """Return the table of grades to bring to 0..1; empty for a declared range, None for none."""
+    if kind == "paraphrase":
+        return grades
+    return {} if kind == "mse" and "human_range" in options else None
 
 
 def _check_objective(lesson: Lesson) -> None:

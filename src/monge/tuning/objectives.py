@@ -17,6 +17,7 @@ from monge.types import Segment
 OBJECTIVES = {
     "score": "human scores: squared error of slope * score + intercept, both learned",
     "correlation": "human scores: 1 - Pearson's r within a batch",
+    "mse": "human scores as they are published: squared error of the score itself",
     "rank": "better and worse outputs: softplus of the difference of their scores",
     "similarity": "grades of similarity (STS), through the metric as score",
     "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence "
@@ -121,6 +122,31 @@ class ScoreObjective:
             return loss
         texts = list(dict.fromkeys(text for place in places for text in self.texts(place)))
         return loss + self.alike.loss(texts, judge)
+
+
+@dataclass
+class PlainObjective:
+    """Human scores as they are: the squared error of the score itself (Tempered WMD)."""
+
+    examples: Examples
+    weight: float = 1.0
+    name: str = "mse"
+    head: nn.Module = field(default_factory=nn.Identity)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return hypothesis and references."""
+        row = self.examples.rows[place]
+        return row.hypothesis, *row.references
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean of (s - y)²: y as published, or from 0 to 1 by a range that was given."""
+        values = self.examples.raw if self.examples.unit is None else self.examples.unit
+        assert values is not None
+        scores = judge.scores([self.examples.rows[k] for k in places])
+        return F.mse_loss(scores, torch.from_numpy(values[list(places)]).to(scores.dtype))
 
 
 @dataclass
@@ -235,6 +261,8 @@ def make_objective(
         )
     if kind == "rank":
         return RankObjective(examples, weight)
+    if kind == "mse":
+        return PlainObjective(examples, weight)
     return ScoreObjective(examples, weight, correlate=kind == "correlation", name=kind)
 
 

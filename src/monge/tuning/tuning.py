@@ -222,9 +222,8 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
             "moverscore, sbert …"
         )
     if isinstance(spec.centre, CorpusCentre):
-        spec = replace(
-            spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides)
-        )
+        sides = "separate" if spec.centre.sides == "separate" else "joint"
+        spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=sides))
     return bind_metric(name, spec, learner)
 
 
@@ -280,6 +279,11 @@ def _lesson_objective(
     kind = lesson.objective
     if kind == "auto":
         kind = "rank" if isinstance(examples, Examples) and examples.better is not None else "score"
+    if kind == "mse" and not judge.metric.raw.higher_is_better:
+        raise InvalidSetting(
+            f"mse brings the score itself to the human score, and {judge.metric.name} is a "
+            "distance: take score, which learns a slope"
+        )
     width = len(judge.sentences(["."])[0]) if kind == "nli" else 0
     if kind != "distil":
         return make_objective(kind, examples, lesson.weight, width, seed)

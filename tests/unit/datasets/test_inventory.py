@@ -28,7 +28,7 @@ def test_an_empty_directory_has_none_of_them_and_the_error_says_so(name, tmp_pat
     assert stock.readable == ()
     assert all(one.state == "missing" for one in stock.file_roles)
     with pytest.raises(Unreadable) as caught:
-        open_dataset(name, tmp_path)
+        open_dataset(name, tmp_path, level=describe(name).levels[0])
     assert f"{name}: no file " in str(caught.value)
     assert f"monge data {name} {tmp_path} lists" in str(caught.value)
 

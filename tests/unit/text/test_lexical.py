@@ -79,12 +79,12 @@ def test_every_metric_keeps_its_word(name):
     assert signature["nrefs"] == "var" and signature["version"]
 
 
-@pytest.mark.parametrize("name", LEXICAL)
+@pytest.mark.parametrize("name", [name for name in LEXICAL if name != "nist"])  # it has no best
 def test_a_perfect_hypothesis_is_best(name):
     texts = ["The quick brown fox jumps over it.", "Eine ganz andere Sache steht hier heute."]
     best = 1 - 0.5 / 8**3 if name == "meteor" else LEXICAL[name].bounds.best
     assert score(name, texts, [[one] for one in texts]).segments == pytest.approx([best, best])
-    if name != "cider":  # which takes the mean over references
+    if name not in ("cider", "tfidf-1", "tfidf-2"):  # which take the mean over references
         assert score(name, texts, [["else", one] for one in texts]).segments == pytest.approx(
             [best, best]
         )
@@ -104,7 +104,9 @@ def test_empty_texts_have_defined_scores(name):
     assert math.isfinite(corpus(score(name, ["", ""], [["a"], ["b"]])))
 
 
-@pytest.mark.parametrize("name", [name for name in LEXICAL if name != "cider"])
+@pytest.mark.parametrize(
+    "name", [name for name in LEXICAL if "neighbours" not in LEXICAL[name].lacks]
+)
 def test_a_segment_does_not_depend_on_the_others(name):
     together = score(name, HYPOTHESES, REFERENCES).segments
     alone = [score(name, [h], [r]).segments[0] for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]

@@ -126,8 +126,8 @@ def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
         if match is None:
             if value != OFF and not named_corpus(value) and not Path(value).is_file():
                 raise InvalidSetting(
-                    "idf takes off, references, each-side, sources, random:KxN or a file of "
-                    f"texts, got {value!r}"
+                    "idf takes off, references, each-side, both-sides, sources, random:KxN or a "
+                    f"file of texts, got {value!r}"
                 )
             settings.append(value)
             continue
