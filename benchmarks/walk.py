@@ -30,7 +30,7 @@ ROOT = Path(monge.__file__).parent
 HYPOTHESIS, REFERENCE = "The cat slept on the warm mat.", "A cat was sleeping on the mat."
 BARS = {
     "metric.score": {"functions": 110, "files": 22, "depth": 13, "room_changes": 25},
-    "monge score": {"functions": 257},
+    "monge score": {"functions": 260},
 }
 """The largest figures allowed, by case."""
 
