@@ -28,9 +28,20 @@ from tempfile import TemporaryDirectory
 from release_files import LICENCE_FILES, SDIST_FILES, list_package_files, read_project
 from repository import ROOT
 
-EXTRAS = "embedded,lexical,mcp"
-EXTRA_COMMANDS = ("monge mcp < /dev/null",)
+EXTRAS = "all"
+_PAIR = '"The cat slept." "A cat was asleep."'
+_GERMAN = "printf 'Die Katze schläft.\\n' > de.txt && monge score -t de.txt -r de.txt --lang de"
+EXTRA_COMMANDS = {
+    "mcp": "monge mcp < /dev/null",
+    "parquet": "monge score -t a.txt -r a.txt -m chrf -f parquet -o scores.parquet",
+    "plots": f"monge explain {_PAIR} -o plan.png -f png",
+    "multilingual": _GERMAN,
+    "server": "python -c 'from monge.server.app import create; create()'",
+    "elmo": "python -c 'import h5py, monge.encoders.elmo'",
+    "ray": "python -c 'import ray, monge.cluster.engine'",
+}
 """A command per extra that the README does not use: it ends with 0 where the extra works."""
+SDIST_COMMANDS = ("monge selfcheck", "monge score -t a.txt -r a.txt")
 DIST = ROOT / "build" / "dist"
 """Where the archives are left: not under version control."""
 PROGRAM = """
@@ -53,8 +64,11 @@ def main() -> int:
         folder = Path(name)
         wheel, sdist = build_release(folder)
         problems = [*check_wheel(wheel), *check_sdist(sdist)]
-        python = install_wheel(folder, wheel, fresh=options.libraries == "fresh")
+        fresh = options.libraries == "fresh"
+        python = install_archive(folder / "wheel", wheel, fresh=fresh)
         problems += run_readme(folder, python)
+        python = install_archive(folder / "sdist", sdist, fresh=fresh)
+        problems += run_commands(folder / "sdist-workplace", python, SDIST_COMMANDS)
         DIST.mkdir(parents=True, exist_ok=True)
         for archive in (wheel, sdist):
             shutil.copy(archive, DIST)
@@ -137,18 +151,18 @@ def describe_difference(name: str, actual: Iterable[str], expected: Iterable[str
     ]
 
 
-def install_wheel(folder: Path, wheel: Path, *, fresh: bool) -> str:
-    """Install the wheel into a new environment; return its interpreter.
+def install_archive(folder: Path, archive: Path, *, fresh: bool) -> str:
+    """Install the wheel or the sdist into a new environment; return its interpreter.
 
-    With shared libraries the wheel alone is installed, and libraries are found behind it in the
+    With shared libraries the package alone is installed, and libraries are found behind it in the
     environment that runs this program.
     """
-    venv.create(folder / "env", with_pip=True)
-    python = find_python(folder / "env")
+    venv.create(folder, with_pip=True)
+    python = find_python(folder)
     if fresh:
-        run_command([python, "-m", "pip", "install", "-q", f"{wheel}[{EXTRAS}]"])
+        run_command([python, "-m", "pip", "install", "-q", f"{archive}[{EXTRAS}]"])
         return python
-    run_command([python, "-m", "pip", "install", "-q", "--no-deps", str(wheel)])
+    run_command([python, "-m", "pip", "install", "-q", "--no-deps", str(archive)])
     ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = Path(run_command([python, "-c", ask]).strip())
     (site / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")
@@ -168,12 +182,21 @@ def run_readme(folder: Path, python: str) -> list[str]:
     if not Path(imported).is_relative_to(folder):
         return [f"the environment imports {imported}, which is not the wheel"]
     commands, lines = read_readme((ROOT / "README.md").read_text("utf-8"))
-    monge = str(Path(python).with_name("monge"))
-    problems = []
-    for command in ["monge selfcheck", *commands, *EXTRA_COMMANDS]:
-        shell = command.replace("monge ", f"'{monge}' ", 1)
-        problems += describe_run(command, ["sh", "-c", shell], workplace)
+    problems = run_commands(workplace, python, ["monge selfcheck", *commands])
+    problems += run_commands(workplace, python, EXTRA_COMMANDS.values())
     return problems + describe_run("README's Python", [python, "-c", PROGRAM + lines], workplace)
+
+
+def run_commands(workplace: Path, python: str, commands: Iterable[str]) -> list[str]:
+    """Run shell commands with the environment's programs in a directory; return problems."""
+    workplace.mkdir(exist_ok=True)
+    (workplace / "a.txt").write_text("The cat slept.\n", "utf-8")
+    path = f"{Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+    problems = []
+    for command in commands:
+        shell = ["env", f"PATH={path}", "sh", "-c", command]
+        problems += describe_run(command, shell, workplace)
+    return problems
 
 
 def read_readme(text: str) -> tuple[list[str], str]:
