@@ -48,6 +48,7 @@ class SweepJudgementOptions(option_groups.JudgementOptions):
     human: options.Human = None
     statistic: options.Statistic = None
     columns: inputs.Columns = None
+    sample: options.Sample = None
 
 
 @option_groups.flatten_options
