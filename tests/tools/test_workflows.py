@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -114,3 +116,26 @@ def test_the_citation_file_has_what_it_must_and_the_version_of_the_package():
     assert [author["name"] for author in citation["authors"]] == [
         author["name"] for author in PROJECT["authors"]
     ]
+
+
+def test_workflows_follow_the_schema_of_the_forge():
+    pytest.importorskip("check_jsonschema", reason="install the extra dev")
+    command = [sys.executable, "-m", "check_jsonschema"]
+    schema = ["--builtin-schema", "vendor.github-workflows"]
+    checked = subprocess.run(
+        [*command, *schema, *map(str, WORKFLOWS)], capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_schema_notices_a_fault(tmp_path):
+    pytest.importorskip("check_jsonschema", reason="install the extra dev")
+    text = WORKFLOWS[0].read_text("utf-8").replace("runs-on", "run-on")
+    (tmp_path / "w.yml").write_text(text, "utf-8")
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
+    checked = subprocess.run(
+        [*command, "vendor.github-workflows", str(tmp_path / "w.yml")],
+        capture_output=True,
+        check=False,
+    )
+    assert checked.returncode == 1

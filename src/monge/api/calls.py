@@ -149,10 +149,10 @@ def explain(
     return load(metric, **options).explain(hypothesis, reference, stats=stats)
 
 
-def show(
-    metric: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None
-) -> None:
-    """Print every setting of a metric and the range of its scores; without a name, every metric.
+def show(name: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None) -> None:
+    """Print every setting of a metric and the range of its scores, or the card of a model.
+
+    Without a name, list every metric.
 
     Examples:
         >>> monge.show("chrf")  # doctest: +ELLIPSIS
@@ -160,10 +160,11 @@ def show(
         metric         chrf
         ...
     """
-    from monge.metrics.catalogue import described, listed
+    from monge.api.descriptions import describe
+    from monge.metrics.catalogue import listed
     from monge.render.table import render_study
 
-    sheets = listed(plugins=True) if metric is None else described(metric, tuple(settings), lang)
+    sheets = listed(plugins=True) if name is None else describe(name, settings, lang)
     sys.stdout.write(render_study(sheets, "text", version=""))
 
 

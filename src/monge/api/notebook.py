@@ -64,6 +64,13 @@ class NotebookResult(Result):
         """
         return frame([self.segment(k) for k in range(self.n)], library)
 
+    @property
+    def short_signature(self) -> str:
+        """The signature in one short line, as the command prints it; it replays too."""
+        from monge.metrics.signature import shortened
+
+        return shortened(str(self.signature))
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the distribution of the segments' scores with matplotlib."""
         return plot_scores(self, ax)

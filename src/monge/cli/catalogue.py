@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Annotated
 
 import typer
 
+from monge.api.descriptions import describe
 from monge.cli import options
 from monge.cli.printing import write_listing
-from monge.errors import UnknownName, UsageError
-from monge.metrics.catalogue import described, listed
-from monge.types.table import STUDY_FORMATS, Listing
+from monge.metrics.catalogue import listed
+from monge.types.table import STUDY_FORMATS
 
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
 
@@ -36,22 +35,4 @@ def show(
     output: options.Output = None,
 ) -> None:
     """Show every setting of a metric and the range of its scores, or the card of a model."""
-    try:
-        listing = described(metric, tuple(settings or ()), lang)
-    except UnknownName as error:
-        listing = _describe_model(metric, error)
-        if settings or lang:
-            raise UsageError(f"{metric} is a model: --set and --lang belong to metrics") from None
-    write_listing(listing, output_format, output)
-
-
-def _describe_model(name: str, error: UnknownName) -> Listing:
-    """Return the card of a model; raise the error where the name is not that of a model either."""
-    from monge.encoders.model_cards import describe_model, has_card, model_names
-
-    if has_card(name):
-        return describe_model(name)
-    near = get_close_matches(name, model_names(), n=1, cutoff=0.6)
-    if near:
-        raise UsageError(f"{error}; did you mean the model {near[0]}?") from None
-    raise error
+    write_listing(describe(metric, settings or (), lang), output_format, output)
