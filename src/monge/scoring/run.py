@@ -236,7 +236,7 @@ class ScoringRun:
                     for j, buffer in enumerate(buffers)
                 ]
                 results += self._system_results(system, columns, work)
-        if not self.scored_metrics():
+        if len(self.broken) == len(self.metrics):
             raise next(iter(self.broken.values()))
         usable = [(k, result) for k, result in results if k not in self.broken]
         if expect is not None:

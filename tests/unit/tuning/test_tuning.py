@@ -512,7 +512,7 @@ def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
     assert again.segments.tolist() == raw.tolist() and str(again.signature) == str(
         tuned.score(*texts).signature
     )
-    with pytest.raises(StatisticsMismatch, match="was not: use --model mt"):
+    with pytest.raises(StatisticsMismatch, match="was not: use model mt"):
         monge.load("twmd", model=plan.model, settings=["scale=human"]).score(*texts)
     with pytest.raises(StatisticsMismatch, match="was tuned with layers=3, not 2"):
         monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(
