@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
+from monge.tuning.errors import read_error_examples
 from monge.tuning.examples import Examples, Labelled, judged_examples, read_labelled
 from monge.tuning.objectives import OBJECTIVES
 
@@ -17,7 +19,8 @@ _WRITTEN = re.compile(
     r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:()]+)(?:\((?P<options>[^()]*)\))?(?:\*(?P<weight>[0-9.]+))?"
 )
 _FORM = "[OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"
-_OF_LESSONS = "sample", "batch", "teacher", "neighbours"  # options of lessons, not of data sets
+_OF_LESSONS = "sample", "batch", "teacher", "neighbours", "kinds"
+"""Options of lessons, not of data sets."""
 GRADES: Mapping[str, Mapping[float, float]] = {
     "germeval": {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
 }
@@ -36,7 +39,8 @@ class Lesson:
         options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random),
             `batch` (judgements per step), `teacher` (the group whose texts the teacher reads
             instead, such as en), `neighbours` (the number of nearest texts, by the teacher's
-            vectors, that each text is paired with), or a switch of the data set.
+            vectors, that each text is paired with), `kinds` (kinds of errors or severities, joined
+            by /), or a switch of the data set.
     """
 
     data: str
@@ -58,6 +62,12 @@ class Lesson:
     def neighbours(self) -> int:
         """The number of nearest texts, by the teacher's vectors, that each text is paired with."""
         return self._count("neighbours", 1) or 0
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds or severities of errors that are made; none for those of lessons."""
+        text = dict(self.options).get("kinds", "")
+        return tuple(text.split("/")) if text else ()
 
     @property
     def for_teacher(self) -> Lesson | None:
@@ -113,7 +123,7 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     """Read the examples of a lesson: rankings, scores, or labelled pairs from a file."""
     kind = lesson.objective
     _check_objective(lesson)
-    if Path(lesson.data).is_file():
+    if kind != "errors" and Path(lesson.data).is_file():
         return _from_file(lesson, location)
     if kind == "nli":
         raise InvalidSetting(
@@ -126,22 +136,36 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         for name, value in options.items()
     }
     dataset_options = {"human": location.human, "text": location.text, **switches}
+    stated: dict[str, Any] = {
+        name: value for name, value in dataset_options.items() if value is not None
+    }
+    if kind == "errors":
+        rankings = read_error_examples(
+            lesson.data, location.data, pairs, kinds=lesson.kinds, seed=location.seed, **stated
+        )
+        return _draw_sample(rankings, lesson, location)
     examples = judged_examples(
         lesson.data,
         location.data,
         pairs,
         cosines=_cosines_to_learn(kind, options, location.grades),
         raw=kind == "mse",
-        **{k: v for k, v in dataset_options.items() if v is not None},
+        **stated,
     )
-    if lesson.sample is not None:
-        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))
-        examples = examples.select(sorted(order[: lesson.sample].tolist()))
+    examples = _draw_sample(examples, lesson, location)
     if kind == "paraphrase" and examples.unit is None:
         raise InvalidSetting(
             f"{lesson.data} has rankings: the objective paraphrase learns from grades"
         )
     return examples
+
+
+def _draw_sample(examples: Examples, lesson: Lesson, location: DataLocation) -> Examples:
+    """Return as many judgements, drawn at random, as the lesson asks for."""
+    if lesson.sample is None:
+        return examples
+    order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))
+    return examples.select(sorted(order[: lesson.sample].tolist()))
 
 
 def _cosines_to_learn(
@@ -159,6 +183,10 @@ def _check_objective(lesson: Lesson) -> None:
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
     for name, _ in lesson.options:
+        if name == "kinds" and kind != "errors":
+            raise InvalidSetting(
+                f"{lesson.data}: the option kinds says which errors are made: only errors has it"
+            )
         if name in ("teacher", "neighbours") and kind != "distil":
             raise InvalidSetting(
                 f"{lesson.data}: the option {name} says what a teacher reads: only distil has one"
