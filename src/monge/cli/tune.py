@@ -32,12 +32,11 @@ class LearningOptions:
             "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
             "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, errors:FILE, "
-            "distil:DATASET. "
-            "Objectives: score, correlation, mse, rank, errors, similarity, paraphrase, nli, distil; "
-            "in brackets pairs, human, text, sample, batch, or a switch of the data set; with "
-            "errors also kinds (of controlled errors, or severities, joined by /); with distil "
-            "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
-            "(so many nearest texts are paired with each).",
+            "distil:DATASET. Objectives: score, correlation, mse, rank, errors, similarity, "
+            "paraphrase, nli, distil; in brackets pairs, human, text, sample, batch, or a switch "
+            "of the data set; with errors also kinds (of controlled errors, or severities, joined "
+            "by /); with distil also teacher (the teacher reads the rows of that group, such as "
+            "en) and neighbours (so many nearest texts are paired with each).",
         ),
     ]
     dev: Annotated[
