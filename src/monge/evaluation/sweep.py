@@ -267,9 +267,15 @@ def _list_warnings(datasets: Sequence[Judged]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(line for dataset in datasets for line in dataset.warnings))
 
 
-def _with_changes(setup: Setup, changes: Sequence[str]) -> Setup:
-    """Return the setup with further settings."""
-    return replace(setup, settings=(*setup.settings, *changes))
+def _with_changes(name: str, setup: Setup, changes: Sequence[str]) -> tuple[str, Setup]:
+    """Return a metric and its setup with further settings.
+
+    They join the settings in the metric's bracket, which may choose what they are fields of.
+    """
+    base, inner = split_name(name)
+    if inner:
+        return f"{base}[{','.join((inner, *changes))}]", setup
+    return name, replace(setup, settings=(*setup.settings, *changes))
 
 
 def _open_all(task: Task, seed: int) -> list[Judged]:
@@ -318,7 +324,8 @@ def _load_requests(
     """Load metrics with changes; `rule` is how the data set takes several references."""
     variants = []
     for name, changes in requests:
-        (variant,) = load_variants([name], _with_changes(setup, changes), references=rule)
+        changed, own_setup = _with_changes(name, setup, changes)
+        (variant,) = load_variants([changed], own_setup, references=rule)
         variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
     return variants
 
@@ -336,8 +343,6 @@ def _check_points(
     points: Sequence[Sequence[str]],
 ) -> None:
     """Raise if a metric does not take a point, or fixes in its bracket a setting that varies."""
-    for changes in points:
-        check_names(metrics, _with_changes(setup, changes))
     for name in metrics:
         inner = split_name(name)[1]
         for varied in variations:
@@ -345,6 +350,14 @@ def _check_points(
                 raise UsageError(
                     f"{name} fixes {varied.target}, which varies; leave it out of the bracket"
                 )
+    without_bracket = [name for name in metrics if not split_name(name)[1]]
+    for changes in points:
+        if without_bracket:
+            check_names(without_bracket, replace(setup, settings=(*setup.settings, *changes)))
+        for name in metrics:
+            if name not in without_bracket:
+                changed, own_setup = _with_changes(name, setup, changes)
+                check_names([changed], own_setup)
 
 
 def _place_of(task: Task) -> object:

@@ -96,6 +96,22 @@ def test_a_bracket_may_not_fix_what_varies():
         sweep(Task("wmt15", "nowhere"), ["twmd[layers=3]"], ["layers=1,2"])
 
 
+def test_a_field_of_a_choice_in_the_bracket_varies(tables, tiny_bert):
+    development, _ = (Task("table", path) for path in tables)
+    setup = Setup(model=str(tiny_bert))
+    inside = sweep(development, ["twmd[surface=form]"], ["surface.case=0,0.5"], setup=setup)
+    outside = sweep(
+        development,
+        ["twmd"],
+        ["surface.case=0,0.5"],
+        setup=replace(setup, settings=("surface=form",)),
+    )
+    values = [
+        [point.mean.value for point in result.curves[0].points] for result in (inside, outside)
+    ]
+    assert values[0] == values[1]
+
+
 def test_the_command(tables, tiny_bert, tmp_path, capsys):
     dev, held = (str(path) for path in tables)
     figure = tmp_path / "curves.svg"
