@@ -31,9 +31,10 @@ class LearningOptions:
         option(
             "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
-            "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, distil:DATASET. "
-            "Objectives: score, correlation, mse, rank, similarity, paraphrase, nli, distil; in "
-            "brackets pairs, human, text, sample, batch, or a switch of the data set; with distil "
+            "'similarity:stsb(split=train)', nli:FILE, classify:FILE, paraphrase:FILE, "
+            "distil:DATASET. Objectives: score, correlation, mse, rank, similarity, paraphrase, "
+            "nli, classify, distil; in brackets pairs, human, text, sample, batch, or a switch of "
+            "the data set; with nli and classify also labels and paraphrase_from; with distil "
             "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
             "(so many nearest texts are paired with each).",
         ),
@@ -159,7 +160,8 @@ def tune(
         held = tuned.card["held_out"]
         before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
-            f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} "
+            f"monge: {output}: {held.get('statistic', 'agreement')} with held-out judgements of "
+            f"{held['data']} {before:.4f} "
             f"before, {held['agreement']:.4f} after; use it with --model {output}\n"
         )
 
