@@ -49,7 +49,7 @@ class MetricJudge:
         return self._sign * measure(window, self.metric, stats).parts["score"]
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
-        """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
+        """Return the mean vector [n, d] over the units of each text that the metric scores."""
         return sentence_vectors(self.metric, self._live, texts)
 
     def joint_vectors(self, pairs: Sequence[tuple[str, str]], pool: str) -> Tensor:

@@ -13,6 +13,7 @@ from monge.encoders.models import ModelFiles, find_model
 from monge.encoders.packed import position_ids
 from monge.encoders.transformer import TransformerEncoder, read_body
 from monge.errors import InvalidSetting
+from monge.text.select import select
 from monge.tuning.adapted_blocks import Blocks, Method
 
 if TYPE_CHECKING:
@@ -212,11 +213,11 @@ def joint_vectors(
 
 
 def sentence_vectors(metric: BoundMetric, live: LiveEncoding, texts: Sequence[str]) -> Tensor:
-    """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
+    """Return the mean vector [n, d] over the units of each text that the metric itself scores."""
     means = {}
     for text, (tokens, vectors) in live.read(list(dict.fromkeys(texts)), metric.reader).items():
-        inner = [k for k, special in enumerate(tokens.special) if not special] or list(
-            range(len(tokens.ids))
-        )
-        means[text] = vectors[metric.request][inner].mean(0)
+        units = select(tokens, metric.spec.units, metric.stopwords).groups
+        pieces = vectors[metric.request]
+        points = [pieces[list(unit)].mean(0) for unit in units] if units else [*pieces]
+        means[text] = torch.stack(points).mean(0)
     return torch.stack([means[text] for text in texts])

@@ -19,6 +19,7 @@ from monge.tuning.lessons import DataLocation, open_lesson
 from monge.tuning.loop import Loop
 from monge.tuning.pair_objectives import ClassifyObjective, NliObjective, ParaphraseObjective
 from monge.tuning.splitting import hold_out, judgement_texts
+from monge.types import Segment
 
 PAIRS = [("the cat sat", "a dog ran on the mat"), ("a dog", "the cat"), ("the house", "a house")]
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat"]
@@ -343,3 +344,32 @@ def test_options_of_other_objectives_are_refused(tmp_path):
             open_lesson(Lesson.parse(written), DataLocation(tmp_path))
     with pytest.raises(DataError, match="label '6'; grades lie between 1 and 5"):
         open_lesson(Lesson.parse(f"paraphrase:{path}(human_range=1/5)"), DataLocation(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        (),
+        ("units.specials=drop",),
+        ("units.subwords=first", "units.punctuation=drop"),
+        ("layers=last2:mean", "encoder.prefix=the: "),
+    ],
+)
+def test_training_pools_the_units_that_scoring_pools(plan, settings):
+    """The cosine that `paraphrase` learns is the score of `sbert`, special pieces and all."""
+    judge = tuning._open_plan(replace(plan, metric="sbert", settings=settings)).judge
+    rows = [Segment(str(k), *pair[:1], pair[1:]) for k, pair in enumerate(PAIRS)]
+    with torch.no_grad():
+        scores = judge.scores(rows)
+        vectors = judge.sentences([text for pair in PAIRS for text in pair])
+        cosines = torch.cosine_similarity(vectors[0::2], vectors[1::2])
+    np.testing.assert_allclose(cosines.numpy(), scores.numpy(), atol=1e-6)
+
+
+def test_whether_special_pieces_are_pooled_is_the_metrics_choice(plan):
+    with torch.no_grad():
+        kept, dropped = (
+            tuning._open_plan(replace(plan, metric="sbert", settings=settings)).judge.sentences(["a cat"])
+            for settings in ((), ("units.specials=drop",))
+        )  # fmt: skip
+    assert not torch.allclose(kept, dropped, atol=1e-3)
