@@ -1,12 +1,138 @@
 """The tables of docs/tuning-papers.md, from results/tuning."""
 
-from repository import DOCS, RESULTS, Pages
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from repository import DOCS, RESULTS, Pages, fill_block, make_table, read_json
 
 MEASURED = RESULTS / "tuning" / "papers.json"
 CARDS = RESULTS / "tuning" / "papers"
+"""Card of each adapter that the figures are of: CARDS / NAME / card.json."""
 PAGE = DOCS / "tuning-papers.md"
+BASES = {"mini": "all-MiniLM-L6-v2", "e5": "e5-small"}
+TASKS = {
+    "entailment": "entailment, three labels (`classify`)",
+    "paraphrase": "paraphrase or not (`classify`)",
+    "entailment-apart": "entailment, apart (`nli`)",
+    "grades": "grades of relatedness, apart (`paraphrase`)",
+}
+PUBLISHED = (
+    ("TWMD, roberta-base (published)", "all, mse", 0.810, 0.617),
+    ("TWMD-b, roberta-base (published)", "all, mse", 0.807, 0.611),
+    ("TWMD, roberta-large (published)", "all, mse", 0.817, 0.628),
+    ("TWMD-b, roberta-large (published)", "all, mse", 0.829, 0.634),
+)
+"""Tempered WMD, table 4: Pearson's r and Kendall's tau on WMT17 into English."""
+Row = Mapping[str, Any]
+
+
+def _pairs(rows: Sequence[Row], **chosen: str) -> Iterator[tuple[Row, Row]]:
+    """Yield before and after of the rows that have the chosen values."""
+    kept = [row for row in rows if all(row[key] == value for key, value in chosen.items())]
+    yield from zip(kept[0::2], kept[1::2], strict=True)
+
+
+def _pair(rows: Sequence[Row], **chosen: str) -> tuple[Row, Row]:
+    """Return before and after of the one pair of rows that has the chosen values."""
+    ((before, after),) = _pairs(rows, **chosen)
+    assert (before["model"], after["model"]) == ("before", "after")
+    return before, after
+
+
+def _interval(row: Row) -> str:
+    """Return a mean with its interval."""
+    interval = row["mean_interval"]
+    return f"{row['mean']:.3f} [{interval['low']:.3f}, {interval['high']:.3f}]"
+
+
+def _change(before: Row, after: Row) -> str:
+    """Return the change of the mean with the p of the paired test."""
+    p = min(row["mean_interval"]["p_value"] for row in (before, after))
+    return f"{after['mean'] - before['mean']:+.3f} (p {p:.3f})"
+
+
+def _held_out(name: str) -> str:
+    """Return the agreement on held-out data before and after, from the card."""
+    card = read_json(CARDS / name / "card.json")
+    return f"{card['curve'][0]['agreement']:.3f} → {card['held_out']['agreement']:.3f}"
+
+
+def make_pairs_table(results: Mapping[str, Sequence[Row]]) -> str:
+    """Return what tuning on pairs of sentences does to MoverScore on WMT17."""
+    rows = []
+    for base, model in BASES.items():
+        names = [name for name in results if name.partition("-")[0] == base]
+        tasks = [task for task in TASKS if f"{base}-{task}" in names]
+        for task in tasks[:1]:
+            before, _ = _pair(results[f"{base}-{task}"], statistic="pearson")
+            rows.append((model, "neither", "", _interval(before), ""))
+        for task in tasks:
+            pair = _pair(results[f"{base}-{task}"], statistic="pearson")
+            learned = _held_out(f"{base}-{task}")
+            rows.append((model, TASKS[task], learned, _interval(pair[1]), _change(*pair)))
+    head = ("model", "tuned on", "held-out pairs", "r on WMT17", "change")
+    return make_table(head, rows)
+
+
+def make_tempered_table(results: Mapping[str, Sequence[Row]]) -> str:
+    """Return table 4 of Tempered WMD, recomputed with small models."""
+    rows = []
+    for base, model in BASES.items():
+        for metric in ("twmd", "twmd-b"):
+            for loss in ("mse", "score"):
+                for weights, ending in (("low rank", ""), ("all", "-all")):
+                    name = f"{base}-{metric}-{loss}{ending}"
+                    if name in results:
+                        cells = _tempered_cells(results[name])
+                        label = f"{metric.upper().replace('-B', '-b')}, {model}"
+                        rows.append((label, f"{weights}, {loss}", _held_out(name), *cells))
+    rows += [
+        (label, how, "", "", f"{r:.3f}", "", f"{tau:.3f}", "") for label, how, r, tau in PUBLISHED
+    ]
+    head = ("metric and model", "weights, loss", "held-out r", "WMT17 r before", "after")
+    return make_table((*head, "change", "WMT17 τ", "WMT18 r: change"), rows)
+
+
+def _tempered_cells(rows: Sequence[Row]) -> tuple[str, str, str, str, str]:
+    """Return r before, after and its change, tau after, and the change of r on WMT18."""
+    before, after = _pair(rows, dataset="wmt17", statistic="pearson")
+    _, tau = _pair(rows, dataset="wmt17", statistic="kendall")
+    later = _pair(rows, dataset="wmt18", statistic="pearson")
+    return (
+        f"{before['mean']:.3f}",
+        _interval(after),
+        _change(before, after),
+        f"{tau['mean']:.3f}",
+        f"{later[1]['mean']:.3f}: {_change(*later)}",
+    )
+
+
+def make_german_table(results: Mapping[str, Sequence[Row]]) -> str:
+    """Return GermEval's recipe beside low-rank changes, on German STS-B."""
+    rows = []
+    for name, label in (
+        ("german-all", "all weights, five epochs"),
+        ("german-low-rank", "low rank, six blocks, two epochs"),
+    ):
+        for metric in ("sbert", "bertscore"):
+            if name in results:
+                pair = _pair(results[name], metric=metric, statistic="pearson")
+                ranks = _pair(results[name], metric=metric, statistic="spearman")
+                cells = _interval(pair[0]), _interval(pair[1]), _change(*pair)
+                rows.append((metric, label, *cells, f"{ranks[1]['mean']:.3f}"))
+    head = ("metric", "recipe", "r before", "after", "change", "Spearman after")
+    return make_table(head, rows)
 
 
 def make_pages() -> Pages:
-    """Return the page."""
-    return {}
+    """Return the page with its tables, made from the kept results."""
+    text, results = PAGE.read_text("utf-8"), read_json(MEASURED)
+    for name, table in (
+        ("figure-4", make_pairs_table(results)),
+        ("table-4", make_tempered_table(results)),
+        ("germeval", make_german_table(results)),
+    ):
+        text = fill_block(text, name, table)
+    return {PAGE: text}
