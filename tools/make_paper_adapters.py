@@ -117,7 +117,10 @@ RECIPES = {
     "e5-twmd-b-score": _tempered(E5, "twmd-b", "wmt15+wmt16"),
     "e5-twmd-mse": _tempered(E5, "twmd", PLAIN),
     "e5-twmd-b-mse": _tempered(E5, "twmd-b", PLAIN),
-    "german-all": _german("paraphrase", "--method", "all", "--epochs", "5", "--rate", "0.00002"),
+    "german-all": _german(
+        "paraphrase",
+        *("--method", "last", "--blocks", "12", "--epochs", "5", "--rate", "0.00002"),
+    ),
     "german-low-rank": _german("paraphrase", "--blocks", "6", "--epochs", "2"),
 }
 """The adapters by name."""

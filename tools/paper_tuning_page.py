@@ -30,8 +30,8 @@ Row = Mapping[str, Any]
 
 def _pairs(rows: Sequence[Row], **chosen: str) -> Iterator[tuple[Row, Row]]:
     """Yield before and after of the rows that have the chosen values."""
-    kept = [row for row in rows if all(row[key] == value for key, value in chosen.items())]
-    yield from zip(kept[0::2], kept[1::2], strict=True)
+    matching = [row for row in rows if all(row[key] == value for key, value in chosen.items())]
+    yield from zip(matching[0::2], matching[1::2], strict=True)
 
 
 def _pair(rows: Sequence[Row], **chosen: str) -> tuple[Row, Row]:
@@ -113,7 +113,7 @@ def make_german_table(results: Mapping[str, Sequence[Row]]) -> str:
     """Return GermEval's recipe beside low-rank changes, on German STS-B."""
     rows = []
     for name, label in (
-        ("german-all", "all weights, five epochs"),
+        ("german-all", "all weights of the blocks, five epochs"),
         ("german-low-rank", "low rank, six blocks, two epochs"),
     ):
         for metric in ("sbert", "bertscore"):
