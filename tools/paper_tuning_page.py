@@ -10,8 +10,6 @@ from repository import DOCS, RESULTS, Pages, fill_block, make_table, read_json
 MEASURED = RESULTS / "tuning" / "papers.json"
 CARDS = RESULTS / "tuning" / "papers"
 """Card of each adapter that the figures are of: CARDS / NAME / card.json."""
-GERMAN_STUDY = RESULTS / "tuning" / "german.json"
-"""Settings of the GermEval paper on German STS-B, by tools/make_german.py."""
 PAGE = DOCS / "tuning-papers.md"
 BASES = {"mini": "all-MiniLM-L6-v2", "e5": "e5-small"}
 TASKS = {
@@ -128,32 +126,6 @@ def make_german_table(results: Mapping[str, Sequence[Row]]) -> str:
     return make_table(head, rows)
 
 
-def make_settings_table(results: Mapping[str, Mapping[str, Sequence[Row]]]) -> str:
-    """Return agreement by pooling, layer, idf, rescaling and case, on German STS-B."""
-    from make_german import CASED, STUDY
-
-    published = results["as published"]
-    rows = [
-        (part, label, *_settings_cells(published[metric]))
-        for part, settings in STUDY.items()
-        for label, metric in settings.items()
-    ]
-    rows += [
-        (f"case of {label}", case, *_settings_cells(results[case][metric]))
-        for label, metric in CASED.items()
-        for case in ("as published", "lower case")
-    ]
-    return make_table(
-        ("varied", "setting", "Pearson's r", "Spearman's ρ", "error (RMSE × 100)"), rows
-    )
-
-
-def _settings_cells(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Return r, rho and the error of a setting, with intervals."""
-    by_statistic = {row["statistic"]: row for row in rows}
-    return tuple(_interval(by_statistic[name]) for name in ("pearson", "spearman", "rmse100"))
-
-
 def make_pages() -> Pages:
     """Return the page with its tables, made from the kept results."""
     text, results = PAGE.read_text("utf-8"), read_json(MEASURED)
@@ -161,7 +133,6 @@ def make_pages() -> Pages:
         ("figure-4", make_pairs_table(results)),
         ("table-4", make_tempered_table(results)),
         ("germeval", make_german_table(results)),
-        ("settings", make_settings_table(read_json(GERMAN_STUDY))),
     ):
         text = fill_block(text, name, table)
     return {PAGE: text}

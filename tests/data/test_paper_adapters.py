@@ -4,7 +4,7 @@ import json
 
 import make_paper_adapters
 import pytest
-from paper_tuning_page import CARDS, GERMAN_STUDY, MEASURED
+from paper_tuning_page import CARDS, MEASURED
 
 FIGURES = json.loads(MEASURED.read_text("utf-8"))
 
@@ -40,7 +40,7 @@ def test_every_adapter_is_of_its_recipe_and_chose_by_other_data(name):
 def test_only_cards_of_recipes_are_kept_and_nothing_names_a_place():
     assert {path.name for path in CARDS.iterdir()} == set(FIGURES)
     assert {path.name for path in CARDS.glob("*/*")} == {"card.json"}
-    kept = [*CARDS.glob("*/card.json"), MEASURED, GERMAN_STUDY]
+    kept = [*CARDS.glob("*/card.json"), MEASURED]
     assert not any("/build/" in path.read_text("utf-8") for path in kept)
 
 
