@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = re.compile(
     r"metrics-spec|\bdesign(?:\.md)? §|\bdesign\.md|\bstyle\.md|\breview\.md|\becosystem\.md"
-    r"|\bmodels\.md|\becosystem V\d|\bbug B\d+|\(V\d+\)|\bV\d+:|\btest_v\d+_"
+    r"|\becosystem V\d|\bbug B\d+|\(V\d+\)|\bV\d+:|\btest_v\d+_"
 )
 """Names of documents that people of the project had beside the repository, and their numbers."""
 TEXT = {".py", ".md", ".toml", ".yml", ".yaml", ".txt", ".cff", ".sh", ".js", ".css", ".html", ""}
