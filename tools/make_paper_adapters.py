@@ -5,7 +5,7 @@
     python tools/make_paper_adapters.py measure [NAME …]  # figures and cards, into results/tuning
 
 Nothing of this is shipped: SICK is licensed for use that is not commercial. Choices (rates, epochs,
-targets) were made on held-out judgements or held-out pairs; WMT17 and WMT18 were measured once.
+targets) were made on held-out judgements or held-out pairs; WMT17 was measured once.
 """
 
 from __future__ import annotations
@@ -27,20 +27,13 @@ from paper_tuning_page import CARDS, MEASURED, make_pages
 from repository import ADAPTERS, read_json, write_pages
 
 WMT17 = {"dataset": "wmt17", "pairs": ["*-en"], "statistic": ["pearson", "kendall"]}
-WMT18 = {
-    "dataset": "wmt18",
-    "pairs": ["*-en"],
-    "human": "da-raw",
-    "statistic": ["pearson", "kendall"],
-    "sample": 400,
-}
 GERMAN = {
     "dataset": "stsb",
     "switches": {"languages": "de", "split": "test"},
     "statistic": ["pearson", "spearman"],
 }
 TASKS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "table 4": (WMT17, WMT18),
+    "table 4": (WMT17,),
     "figure 4": (WMT17,),
     "germeval": (GERMAN,),
 }
@@ -105,7 +98,6 @@ RECIPES = {
             ("entailment-apart", f"nli:{SICK}"),
         )
     },
-    "mini-twmd-score": _tempered(MINI, "twmd", "wmt15+wmt16"),
     "mini-twmd-b-score": _tempered(MINI, "twmd-b", "wmt15+wmt16"),
     "mini-twmd-mse": _tempered(MINI, "twmd", PLAIN),
     "mini-twmd-b-mse": _tempered(MINI, "twmd-b", PLAIN),
@@ -113,7 +105,6 @@ RECIPES = {
     "mini-twmd-b-score-all": _tempered(MINI, "twmd-b", "wmt15+wmt16", *ALL_WEIGHTS),
     "mini-twmd-mse-all": _tempered(MINI, "twmd", PLAIN, *ALL_WEIGHTS),
     "mini-twmd-b-mse-all": _tempered(MINI, "twmd-b", PLAIN, *ALL_WEIGHTS),
-    "e5-twmd-score": _tempered(E5, "twmd", "wmt15+wmt16"),
     "e5-twmd-b-score": _tempered(E5, "twmd-b", "wmt15+wmt16"),
     "e5-twmd-mse": _tempered(E5, "twmd", PLAIN),
     "e5-twmd-b-mse": _tempered(E5, "twmd-b", PLAIN),
