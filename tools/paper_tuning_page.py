@@ -86,17 +86,17 @@ def make_tempered_table(results: Mapping[str, Sequence[Row]]) -> str:
 
     TWMD by our loss with low rank is what docs/tuning.md has: those figures are taken from there.
     """
-    ours = read_json(TUNING)
+    tuning_results = read_json(TUNING)
     rows = []
     for base, model in BASES.items():
         for metric in ("twmd", "twmd-b"):
             for how, ending in (("low rank", ""), ("all", "-all")):
                 for loss in ("mse", "score"):
                     name = f"{base}-{metric}-{loss}{ending}"
-                    elsewhere = OURS.get(name)
-                    measured = ours[f"wmt17/{elsewhere}"] if elsewhere else results.get(name)
+                    adapter = OURS.get(name)
+                    measured = tuning_results[f"wmt17/{adapter}"] if adapter else results.get(name)
                     if measured:
-                        folder = TUNING_CARDS / elsewhere if elsewhere else CARDS / name
+                        folder = TUNING_CARDS / adapter if adapter else CARDS / name
                         label = f"{metric.upper().replace('-B', '-b')}, {model}"
                         rows.append((label, f"{how}, {loss}", *_tempered_cells(measured, folder)))
     rows += [(label, how, "", "", f"{r:.3f}", "", f"{tau:.3f}") for label, how, r, tau in PUBLISHED]

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import time
 import venv
 import zipfile
 from collections.abc import Iterable, Sequence
@@ -27,6 +28,8 @@ from tempfile import TemporaryDirectory
 
 from release_files import LICENCE_FILES, SDIST_FILES, list_package_files, read_project
 from repository import ROOT
+
+from monge.encoders.model_cards import match_licences
 
 EXTRAS = "all"
 _PAIR = '"The cat slept." "A cat was asleep."'
@@ -44,6 +47,8 @@ EXTRA_COMMANDS = {
 SDIST_COMMANDS = ("monge selfcheck", "monge score -t a.txt -r a.txt")
 DIST = ROOT / "build" / "dist"
 """Where the archives are left: not under version control."""
+FILES, COLUMNS = "files.tsv", ("path", "bytes", "origin", "licence", "source or data")
+"""The list of the wheel's files, left beside the archives, and its columns."""
 PROGRAM = """
 hypotheses, references = ["The cat slept.", "It rains."], ["A cat was asleep.", "Rain falls."]
 texts_a, texts_b = ["The cat slept.", "It rains."], ["A dog ran.", "It rains."]
@@ -72,6 +77,9 @@ def main() -> int:
         DIST.mkdir(parents=True, exist_ok=True)
         for archive in (wheel, sdist):
             shutil.copy(archive, DIST)
+        files = list_licences(wheel)
+    (DIST / FILES).write_text("".join("\t".join(row) + "\n" for row in [COLUMNS, *files]), "utf-8")
+    print(describe_licences(files))
     problems += open_points if options.final else []
     for point in [] if options.final else open_points:
         print(f"left for a maintainer: {point}")
@@ -132,6 +140,30 @@ def check_wheel(wheel: Path) -> list[str]:
         *describe_difference("the wheel", names, expected),
         *(f"the wheel's metadata has no {name}" for name in fields if f"\n{name}:" not in metadata),
     ]
+
+
+def list_licences(wheel: Path) -> list[tuple[str, ...]]:
+    """Return the path, size, origin, licence and sources of every file of the package."""
+    with zipfile.ZipFile(wheel) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+    rows = []
+    for path, size in sorted(sizes.items()):
+        if path.startswith("monge/"):
+            (entry,) = match_licences(path.removeprefix("monge/"))
+            sources = entry.get("source", ", ".join(entry.get("data", ())))
+            rows.append((path, str(size), entry["origin"], entry["licence"], sources))
+    return rows
+
+
+def describe_licences(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return a line per origin and licence: how many files, and their size."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for _, size, origin, licence, _ in rows:
+        groups.setdefault((origin, licence), []).append(int(size))
+    return "\n".join(
+        f"{origin:12} {licence:20} {len(sizes):4} files {sum(sizes) / 1e6:6.2f} MB"
+        for (origin, licence), sizes in sorted(groups.items())
+    )
 
 
 def check_sdist(sdist: Path) -> list[str]:
@@ -209,12 +241,15 @@ def read_readme(text: str) -> tuple[list[str], str]:
 
 
 def describe_run(name: str, command: Sequence[str], folder: Path) -> list[str]:
-    """Run a command; print its first line, and return a problem where it fails."""
+    """Run a command; print its time and first line, and return a problem where it fails."""
+    began = time.monotonic()
     process = subprocess.run(
         command, cwd=folder, env=clean_environment(), text=True, capture_output=True, check=False
     )
+    seconds = time.monotonic() - began
     first = next(iter((process.stdout or process.stderr).splitlines()), "")
-    print(f"{'ok' if process.returncode == 0 else 'FAILED':6} {name[:70]:70}  {first[:60]}")
+    outcome = "ok" if process.returncode == 0 else "FAILED"
+    print(f"{outcome:6} {seconds:5.1f} s  {name[:70]:70}  {first[:60]}")
     if process.returncode == 0:
         return []
     return [f"{name}: exit {process.returncode}: {process.stderr.strip()[-400:]}"]

@@ -32,7 +32,8 @@ GATE_FAILED = 4
 PARAMETERS = {
     "--cache": "cache", "--columns": "columns", "--common": "common=True", "--device": "device",
     "--human": "human", "--idf-corpus": "idf_corpus", "--lang": "lang", "--layers": "layers",
-    "--level": "level", "--model": "model", "--online": "online=True", "--pairs": "pairs",
+    "--level": "level", "--model": "model", "--most-sweeps": "most", "--online": "online=True",
+    "--pairs": "pairs", "--temperatures": "temperatures", "--tolerance": "tolerance",
     "--precision": "precision", "--sample": "sample", "--scores": "scores", "--set": "settings",
     "--stats": "stats", "--switch": "switches", "-m": "metric", "-r": "references",
     "-s": "sources", "-t": "hypotheses",

@@ -328,8 +328,8 @@ def test_python_takes_sources_and_references():
     )
     usual = library.score(*texts, sources=sources)
     assert usual.segments.tolist() == library.score(*texts).segments.tolist()
-    with pytest.raises(DataError, match="--lang zh"):
+    with pytest.raises(DataError, match="use lang=zh"):
         library.score(["厨师"], ["购买"])
-    with pytest.warns(Unsuited, match="--lang ru"):
+    with pytest.warns(Unsuited, match="use lang=ru"):
         library.score(["Кошка спит у окна."], ["Кот дремлет."])
     assert issubclass(Unused, Notice) and issubclass(Unsuited, Notice)

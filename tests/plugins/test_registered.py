@@ -271,7 +271,121 @@ def test_a_metric_of_all_segments_sees_them_at_once():
     assert {check.name: check.holds for check in report.checks}["order"] is None
 
 
+class Precision:
+    """Matched words of all words: the counts of a corpus are summed, as in BLEU."""
+
+    def __init__(self, scale=1.0):
+        self.scale = scale
+
+    def count(self, hypothesis, reference):
+        words, reference_words = hypothesis.split(), set(reference.split())
+        return sum(word in reference_words for word in words), len(words)
+
+    def score(self, counts):
+        return self.scale * counts[0] / counts[1] if counts[1] else 0.0
+
+
+def test_a_metric_of_counts_scores_summed_counts():
+    monge.register("precision", Precision(), low=0, high=1)
+    result = monge.score(HYPOTHESES, REFERENCES, metric="precision")
+    assert result.segments.tolist() == pytest.approx([1, 0.5 * 2 / 3, 1, 0])
+    assert result.score == pytest.approx((3 + 1 + 2) / (3 + 3 + 2))
+    assert result.score != pytest.approx(result.segments.mean())
+    interval = api.with_intervals([result])[0].interval
+    assert interval[0] < result.score < interval[1]
+
+
+def test_a_metric_of_counts_is_cached_compared_and_replayed(tmp_path):
+    monge.register("precision", Precision())
+    first, again = (
+        monge.score(HYPOTHESES, REFERENCES, metric="precision", cache=tmp_path) for _ in range(2)
+    )
+    assert again.score == first.score == 0.75
+    comparison = monge.compare({"a": HYPOTHESES, "b": REFERENCES}, REFERENCES, ["precision"])
+    assert comparison.standings[0].of == "corpus score"
+    metric, expected = api.replay(str(first.signature))
+    (replayed,) = api.score_segments(
+        [metric], api.segments_of(HYPOTHESES, REFERENCES), expect=[expected]
+    )
+    assert replayed.score == first.score
+    checks = check_metric(monge.load("precision")).checks
+    assert [check.name for check in checks if check.required and not check.holds] == []
+
+
+@pytest.mark.parametrize(("rule", "counts"), [("max", (2, 2)), ("first", (1, 2)), ("all", (1, 2))])
+def test_counts_of_several_references_are_those_of_the_score(rule, counts):
+    class Overlap(Precision):
+        def count(self, hypothesis, reference):
+            reference = reference[0] if rule == "all" else reference
+            return super().count(hypothesis, reference)
+
+    monge.register("precision", Overlap(), references=rule)
+    result = monge.score(["a b", "c d e"], [["a x", "a b"], ["q", "q"]], metric="precision")
+    assert result.score == pytest.approx(counts[0] / (counts[1] + 3))
+
+
+class Faulty(Precision):
+    def __init__(self, counts, score=None):
+        super().__init__()
+        self.counts, self.answer = counts, score
+
+    def count(self, hypothesis, reference):
+        return self.counts(hypothesis)
+
+    def score(self, counts):
+        return self.answer(counts) if self.answer else float(counts[0])
+
+
+BROKEN_COUNTS = {
+    "one number": (Faulty(lambda text: 3), r"it counted int 3 in segment 1, expected a list"),
+    "nothing": (Faulty(lambda text: []), r"it counted list \[\] in segment 1"),
+    "nan": (Faulty(lambda text: [float("nan")]), r"it counted list \[nan\] in segment 1"),
+    "widths": (
+        Faulty(lambda text: [1] * (1 + len(text.split()))),
+        "it has 3 counts of segment 3 and 4 of segment 1",
+    ),
+    "score": (Faulty(lambda text: [1], lambda counts: "high"), "returned str 'high' for segment 1"),
+    "sum": (
+        Faulty(lambda text: [1], lambda counts: 1 / (counts[0] < 4)),
+        r"it raised ZeroDivisionError: .* \(summed counts\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN_COUNTS)
+def test_a_broken_metric_of_counts_costs_no_other_metric(fault):
+    implementation, why = BROKEN_COUNTS[fault]
+    monge.register("broken", implementation)
+    with pytest.raises(PluginError, match=f"^plugin broken: .*{why}"):
+        monge.score(HYPOTHESES, REFERENCES, metric="broken")
+    with pytest.warns(LeftOut, match="^plugin broken: .*it is left out"):
+        results = monge.score(HYPOTHESES, REFERENCES, metric=["broken", "chrf"])
+    assert list(results) == ["chrf"]
+
+
+def test_counts_of_another_number_in_a_later_window_are_refused():
+    texts = [f"text {number}" for number in range(3000)]
+    broken = Faulty(lambda text: [1] if int(text.split()[1]) < 2500 else [1, 2])
+    monge.register("broken", broken)
+    with pytest.raises(PluginError, match="counts of segment"):
+        monge.score(texts, texts, metric="broken")
+
+
+class CountsOfLists(Precision):
+    def count(self, hypotheses, references):
+        return [1]
+
+
 REFUSED = [
+    (
+        {"name": "x", "implementation": Precision(), "references": "mean"},
+        r"takes no references=mean \(references: max, first, all\)",
+    ),
+    ({"name": "x", "implementation": Precision(), "together": True}, "takes no together=True"),
+    (
+        {"name": "x", "implementation": CountsOfLists()},
+        r"its method count takes \(hypotheses, references\); expected the texts of one pair",
+    ),
     ({"name": "twmd", "implementation": overlap}, "twmd is a metric of monge"),
     ({"name": "a b", "implementation": overlap}, "a metric's name has letters, digits"),
     ({"name": "x", "implementation": Box}, r"Box is a class; register an object of it: Box\(\)"),

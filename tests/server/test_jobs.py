@@ -131,7 +131,7 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     )
     compared = said["results"]
     assert [one["metric"] for one in compared] == ["twmd", "bertscore"]
-    body = {"systems": {name: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
+    body = {"systems": {Path(name).stem: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
             "metrics": ["twmd", "bertscore"]}  # fmt: skip
     assert client.post("/v1/compare", json=body).json()["results"] == compared
 
@@ -204,7 +204,7 @@ def test_segments_are_browsed(client, sentence):
         keys = [one["key"] for one in page(order="score", descending=down, size=200)["items"]]
         assert keys == sorted(keys, reverse=down)
     first = page(
-        order="difference", system="system-0.txt", other="system-1.txt", metric="bertscore", size=1
+        order="difference", system="system-0", other="system-1", metric="bertscore", size=1
     )["items"][0]
     gaps = {
         name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"]

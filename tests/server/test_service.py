@@ -150,12 +150,11 @@ def test_systems_are_compared_as_the_library_does(client, tiny_bert):
         "resamples": 200,
     }
     found = client.post("/v1/compare", json=body).json()
-    setup = monge.evaluation.Setup(model=str(tiny_bert))
     ours = monge.compare(
         body["systems"],
         R,
         ["twmd", "chrf"],
-        setup=setup,
+        model=str(tiny_bert),
         resampling=monge.evaluation.Resampling(resamples=200),
     )
     assert found["results"] == json.loads(json.dumps(ours.to_dict()))["results"]

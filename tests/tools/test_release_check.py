@@ -1,5 +1,6 @@
 """`make release-check` finds what an archive lacks, what it should not have, and what is left."""
 
+import re
 import tarfile
 import zipfile
 
@@ -61,7 +62,7 @@ def test_a_command_that_fails_is_a_problem(tmp_path, capsys):
     assert release_check.describe_run("true", ["sh", "-c", "echo fine"], tmp_path) == []
     (problem,) = release_check.describe_run("no", ["sh", "-c", "echo bad >&2; exit 3"], tmp_path)
     assert problem == "no: exit 3: bad"
-    assert capsys.readouterr().out.splitlines()[1].startswith("FAILED no")
+    assert re.match(r"FAILED +\d+\.\d s  no ", capsys.readouterr().out.splitlines()[1])
 
 
 def test_placeholders_are_left_for_a_maintainer(monkeypatch):
@@ -88,7 +89,19 @@ def test_open_points_fail_a_final_check_only(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["release_check.py"])
     assert release_check.main() == 0
     assert "left for a maintainer: an address" in capsys.readouterr().out
-    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == ["a.tar", "a.whl"]
+    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == [
+        *("a.tar", "a.whl", "files.tsv")
+    ]
     monkeypatch.setattr("sys.argv", ["release_check.py", "--final"])
     assert release_check.main() == 1
     assert "wrong: an address" in capsys.readouterr().out
+
+
+def test_every_file_of_the_wheel_is_listed_with_its_licence(tmp_path):
+    rows = release_check.list_licences(make_wheel(tmp_path / "a.whl"))
+    assert len(rows) == len(list_package_files())
+    assert all(all(row[:4]) for row in rows)
+    licences = {row[0]: row[2:4] for row in rows}
+    assert licences["monge/text/stopwords/moverscore.txt"] == ("third-party", "MIT")
+    summary = release_check.describe_licences(rows)
+    assert "own          Apache-2.0" in summary and "third-party" in summary

@@ -35,9 +35,9 @@ def register(
     Args:
         name: The name, which no metric of monge has. A metric registered before is replaced.
         implementation: A transport metric (`"twmd[layers=3]"`, or a MetricSpec), a function of
-            (hypothesis, reference), a function of lists (hypotheses, references), or an object with
-            such a method `score`; `source` and `sources` are parameters too. A MetricPlugin has the
-            facts within it.
+            (hypothesis, reference), a function of lists (hypotheses, references), an object with
+            such a method `score`, or one with the methods `count` and `score` (of summed counts);
+            `source` and `sources` are parameters too. A MetricPlugin has the facts within it.
         kind: `metric`; or `ground` or `readout`, for a TransportFunction that transport metrics
             then take: `twmd[ground=NAME]`.
         facts: title, cites, version, higher_is_better, low, high, takes, references, together,

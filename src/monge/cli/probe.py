@@ -134,7 +134,7 @@ def _write_texts(challenge: Challenge, folder: str | None, *, quiet: bool) -> No
 def _make_challenge(
     files: inputs.InputOptions, errors: ErrorOptions, lang: str | None, seed: int, *, quiet: bool
 ) -> Challenge:
-    from monge.probing.catalogue import choose_kinds
+    from monge.perturbations.catalogue import choose_kinds
     from monge.probing.challenge import make_challenge
 
     choose_kinds(errors.names)

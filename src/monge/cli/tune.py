@@ -32,11 +32,12 @@ class LearningOptions:
             "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
             "'similarity:stsb(split=train)', nli:FILE, classify:FILE, paraphrase:FILE, "
-            "distil:DATASET. Objectives: score, correlation, mse, rank, similarity, paraphrase, "
-            "nli, classify, distil; in brackets pairs, human, text, sample, batch, or a switch of "
-            "the data set; with nli and classify also labels and paraphrase_from; with distil "
-            "also teacher (the teacher reads the rows of that group, such as en) and neighbours "
-            "(so many nearest texts are paired with each).",
+            "errors:FILE, distil:DATASET. Objectives: score, correlation, mse, rank, errors, "
+            "similarity, paraphrase, nli, classify, distil; in brackets pairs, human, text, "
+            "sample, batch, or a switch of the data set; with errors also kinds (of controlled "
+            "errors, or severities, joined by /); with nli and classify also labels and "
+            "paraphrase_from; with distil also teacher (the teacher reads the rows of that group, "
+            "such as en) and neighbours (so many nearest texts are paired with each).",
         ),
     ]
     dev: Annotated[

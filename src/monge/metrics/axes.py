@@ -58,6 +58,7 @@ __all__ = [
     "Counts",
     "EncoderSettings",
     "Fluency",
+    "Form",
     "Ground",
     "Idf",
     "LanguageModel",
@@ -76,6 +77,7 @@ __all__ = [
     "SelfNormalised",
     "SimilarityReadout",
     "Spectrum",
+    "Surface",
     "Tempered",
     "Transport",
     "Uniform",
@@ -292,6 +294,23 @@ class LanguageModel(Fluency):
     form: str = setting("nll", one_of("nll", "probability"))
 
 
+@dataclass(frozen=True)
+class Surface(Choice):
+    """Scores depend on what the model reads, on nothing else (none)."""
+
+
+@dataclass(frozen=True)
+class Form(Surface):
+    """A score also loses where texts differ in form (`text.surface`).
+
+    case: the most that it loses for words that both texts have in another case or with other
+    accents; digits: the most that it loses for other runs of digits.
+    """
+
+    case: float = setting(0.05, SMALL)
+    digits: float = setting(0.02, SMALL)
+
+
 def _table(*choices: Choice) -> dict[str, Choice]:
     return {choice.name: choice for choice in choices}
 
@@ -349,6 +368,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         ScoreScale("raw"), ScoreScale("unit"), ScoreScale("human"), Baseline("baseline")
     ),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
+    "surface": _table(Surface("none"), Form("form")),
     "against": _table(Against("references"), Against("source")),
 }
 

@@ -10,7 +10,17 @@ from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.metrics.rules import Bounds
-from monge.types.settings import COUNT, POSITIVE, SMALL, SWITCH, WHOLE, Kind, one_of, optional
+from monge.types.settings import (
+    COUNT,
+    EXPONENT,
+    POSITIVE,
+    SMALL,
+    SWITCH,
+    WHOLE,
+    Kind,
+    one_of,
+    optional,
+)
 
 Options = Mapping[str, tuple[Any, Kind]]
 _SHARE = Bounds(0, 1, 1, 0, True)
@@ -22,7 +32,8 @@ class LexicalPreset:
 
     `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one
     empty side. `lacks` maps a law that the metric does not keep to the reason, `languages` a target
-    language to the changes it needs.
+    language to the changes it needs. `later` are options that came after the first signatures: a
+    signature leaves them out where they have their defaults, so that older ones replay.
     """
 
     title: str
@@ -32,6 +43,7 @@ class LexicalPreset:
     bounds: Bounds = _SHARE
     lacks: Mapping[str, str] = field(default_factory=dict)
     languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    later: tuple[str, ...] = ()
 
 
 TOKENIZERS = one_of(
@@ -76,7 +88,7 @@ _ROUGE: Options = {
     "tokenize": ("rouge-score", one_of("rouge-score", "unicode")),
 }
 _ROUGE_SU: Options = {"skip": (4, WHOLE), "unigrams": (True, SWITCH), **_ROUGE}
-_ROUGE_W: Options = {"weight": (1.2, POSITIVE), **_ROUGE}
+_ROUGE_W: Options = {"weight": (1.2, EXPONENT), **_ROUGE}
 _METEOR: Options = {
     "alpha": (0.9, SMALL),
     "beta": (3.0, SMALL),
@@ -150,6 +162,7 @@ LEXICAL: Mapping[str, LexicalPreset] = {
             _PERCENT,
         ),
         languages=_SPACELESS,
+        later=("order",),
     ),
     "sentbleu": LexicalPreset(
         *(
@@ -160,6 +173,7 @@ LEXICAL: Mapping[str, LexicalPreset] = {
             _PERCENT,
         ),
         languages=_SPACELESS,
+        later=("order",),
     ),
     **{f"bleu-{order}": _bleu_of_order(order) for order in (1, 2, 3, 4)},
     "nist": LexicalPreset(

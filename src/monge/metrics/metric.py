@@ -21,6 +21,7 @@ from monge.metrics.axes import (
     Readout,
     References,
     ScoreScale,
+    Surface,
     Transport,
     UnitSettings,
 )
@@ -32,7 +33,8 @@ _BEST = References("max")
 _ENCODER = EncoderSettings()
 _RAW = ScoreScale("raw")
 _SILENT, _REFERENCES = Fluency("none"), Against("references")
-OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
+_NO_SURFACE = Surface("none")
+OPTIONAL: Mapping[str, str] = {"fluency": "none", "surface": "none", "against": "references"}
 """Axes that a signature leaves out where they have these defaults."""
 
 
@@ -52,6 +54,7 @@ class MetricSpec:
     encoder: EncoderSettings = _ENCODER
     scale: ScoreScale = _RAW
     fluency: Fluency = _SILENT
+    surface: Surface = _NO_SURFACE
     against: Against = _REFERENCES
 
     @cached_property

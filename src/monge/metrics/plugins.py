@@ -44,7 +44,9 @@ class MetricPlugin:
         implementation: A transport metric (`"twmd[layers=3]"`, or a MetricSpec), a function, or an
             object with a method `score`. Parameters named hypothesis, reference and source take the
             texts of one pair and return a number; hypotheses, references and sources take lists and
-            return a list of numbers.
+            return a list of numbers. An object with the methods `count` and `score` is a metric of
+            counts: `count` returns the counts of one pair, and `score` maps summed counts to a
+            number, so that the score of a system is the score of the counts of all its segments.
         title: One line for `monge metrics`.
         cites: Where it was published.
         version: The version in signatures; by default that of the package with the entry point.
@@ -95,11 +97,18 @@ class RegisteredMetric:
         """Whether it is a transport metric, described by its settings."""
         return isinstance(self.plugin.implementation, str | MetricSpec)
 
+    @property
+    def counts(self) -> bool:
+        """Whether it counts in each pair and scores summed counts, as BLEU does."""
+        implementation = self.plugin.implementation
+        methods = (getattr(implementation, name, None) for name in ("count", "score"))
+        return not self.is_spec and all(map(callable, methods))
+
     @cached_property
     def call(self) -> Callable[..., Any]:
-        """The function that scores."""
+        """The function of texts: it scores, or it counts where the metric is one of counts."""
         implementation = self.plugin.implementation
-        function = getattr(implementation, "score", None)
+        function = getattr(implementation, "count" if self.counts else "score", None)
         if isinstance(implementation, type):
             raise UsageError(
                 f"plugin {self.name}: {implementation.__name__} is a class; register an object of "
@@ -206,11 +215,29 @@ def check_plugin(name: str, plugin: MetricPlugin, version: str) -> RegisteredMet
             f"plugin {name}: low must be below high, got low={plugin.low} and high={plugin.high}"
         )
     registered = RegisteredMetric(name, plugin, plugin.version or version or "0")
+    if registered.counts:
+        _check_counts(registered)
     if not registered.is_spec:
         takes_references = "reference" in registered.texts
         if plugin.references == "all" and not takes_references:
             raise InvalidSetting(f"plugin {name}: references=all, but it takes no references")
     return registered
+
+
+def _check_counts(registered: RegisteredMetric) -> None:
+    """Raise where a metric of counts does not count in one pair at a time, or cannot be summed."""
+    name, plugin = registered.name, registered.plugin
+    if not registered.by_pair:
+        raise UsageError(
+            f"plugin {name}: its method count takes ({', '.join(registered.takes)}); expected the "
+            "texts of one pair, such as (hypothesis, reference)"
+        )
+    if plugin.references == "mean" or plugin.together:
+        setting = "together=True" if plugin.together else "references=mean"
+        raise InvalidSetting(
+            f"plugin {name}: a metric of counts sums the counts of its segments and takes no "
+            f"{setting} (references: max, first, all)"
+        )
 
 
 def add_plugin(registered: RegisteredMetric) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import exp, inf, isfinite
 
 from monge.errors import InvalidSetting
-from monge.metrics.axes import Baseline, CorpusCentre, Idf, LanguageModel, Prf
+from monge.metrics.axes import Baseline, CorpusCentre, Form, Idf, LanguageModel, Prf
 from monge.metrics.metric import MetricSpec
 from monge.transport.readouts import Bounds, CostReadout
 
@@ -39,6 +39,11 @@ def check(spec: MetricSpec) -> None:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
+    if isinstance(spec.surface, Form) and isinstance(spec.scale, Baseline):
+        raise InvalidSetting(
+            "surface=form takes from the score what scale=baseline maps to random pairs: it goes "
+            "with scale=raw, unit or human"
+        )
 
 
 def _check_idf_of_both_sides(spec: MetricSpec) -> None:
@@ -136,8 +141,20 @@ def in_unit(value: float, raw: Bounds) -> float:
 def raw_bounds(spec: MetricSpec) -> Bounds:
     """Return the range of a spec's raw scores; `best` and `worst` are those of its transport.
 
-    A language model adds up to 0 to a score (nll), or up to its weight (probability).
+    A language model adds up to 0 to a score (nll), or up to its weight (probability); differences
+    in form make it worse by up to the sum of their weights.
     """
+    limits = _bounds_of_vectors(spec)
+    if not isinstance(spec.surface, Form):
+        return limits
+    most = spec.surface.case + spec.surface.digits
+    if limits.higher_is_better:
+        return replace(limits, low=limits.low - most, usual=None)
+    return replace(limits, high=limits.high + most, usual=None)
+
+
+def _bounds_of_vectors(spec: MetricSpec) -> Bounds:
+    """Return the range of scores without what differences in form cost."""
     ground, readout, fluency = spec.ground, spec.readout, spec.fluency
     unit = spec.normalise.units or ground.unit_costs == ground.free_costs
     limits = readout.bounds(ground, spec.transport, unit=unit)

@@ -133,7 +133,12 @@ def sign_plugin(spec: PluginSpec, references: str) -> Signature:
 
 
 def _write_options(spec: LexicalSpec) -> str:
-    return ",".join(f"{option}={value}" for option, value in spec.written().items())
+    usual = LexicalSpec(spec.name).written()
+    return ",".join(
+        f"{option}={value}"
+        for option, value in spec.written().items()
+        if option not in spec.preset.later or value != usual[option]
+    )
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:

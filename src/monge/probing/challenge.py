@@ -12,9 +12,9 @@ from pathlib import Path
 
 from monge.datasets.output import write_text
 from monge.errors import Misaligned, UsageError
-from monge.probing.catalogue import ErrorKind, choose_kinds, perturb
-from monge.probing.draws import Draws
-from monge.probing.passages import Passage
+from monge.perturbations.catalogue import ErrorKind, choose_kinds, perturb
+from monge.perturbations.draws import Draws
+from monge.perturbations.passages import Passage
 from monge.text.language import guess_language, likely_language, main_script
 from monge.types import Segment
 from monge.types.text import is_blank

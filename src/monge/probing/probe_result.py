@@ -8,7 +8,7 @@ from typing import Any
 
 from monge.evaluation.agreement import Resampling
 from monge.evaluation.notebook import StudyResult
-from monge.probing.catalogue import SEVERITIES, ErrorKind, catalogue_version
+from monge.perturbations.catalogue import SEVERITIES, ErrorKind, catalogue_version
 from monge.types.table import Sheet
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monge.probing.catalogue import SEVERITIES, ErrorKind, catalogue_version, list_kinds
+from monge.perturbations.catalogue import SEVERITIES, ErrorKind, catalogue_version, list_kinds
 from monge.probing.probe_result import KindReaction, MetricReaction, ProbeResult
 from monge.render.cells import decimals, listed, number_cell, span
 from monge.render.grid import Grid

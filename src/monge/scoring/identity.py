@@ -79,7 +79,9 @@ class Identity:
         units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
         written = {**self.spec.written(), "units": units}
         axes = "|".join(
-            f"{axis}:{text}" for axis, text in written.items() if axis not in _NOT_IN_PAIR
+            f"{axis}:{text}"
+            for axis, text in written.items()
+            if axis not in _NOT_IN_PAIR and (axis, text) != ("surface", "none")
         )
         return f"{self.reader}|{self._weights}|{axes}"
 

@@ -1,7 +1,7 @@
 """The interpreter: the texts of a window and a spec -> the parts of their scores.
 
 texts -> clouds -> problems -> plans -> parts of pairs -> parts of segments (over references) ->
-fluency -> scale
+fluency -> surface -> scale
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from monge.scoring.clouds import (
     pad_texts,
 )
 from monge.scoring.fluency import add_fluency
+from monge.scoring.surface import add_surface
 from monge.transport.grounds import exchange_sides
 from monge.transport.phrases import phrases
 from monge.types import Array, Cloud, PairBatch, Segment
@@ -70,10 +71,12 @@ def measure(window: Window, metric: BoundMetric, stats: StatsBySystem) -> Window
 def finish_parts(
     parts: Parts, rows: Sequence[Segment], metric: BoundMetric, stats: StatsBySystem
 ) -> dict[str, Array]:
-    """Add fluency, scale the scores, and raise where a part [n] is not a finite number."""
+    """Add fluency and surface, and scale the scores; raise where a part [n] is not finite."""
     numbers = {name: values.detach().double().numpy() for name, values in parts.items()}
     if metric.language_model is not None:
         numbers = add_fluency(numbers, metric, [row.hypothesis for row in rows])
+    if metric.spec.surface.name != "none":
+        numbers = add_surface(numbers, metric.spec, rows)
     if metric.spec.scale.name != "raw":
         numbers = metric.scaling.apply(numbers, next(iter(stats.values())))
     for name, values in numbers.items():

@@ -223,7 +223,7 @@ class ScoringRun:
                 self._note_broken()
             release = self._shard is None
             work = self._encoding.finish(release=release) if self._encoding is not None else {}
-            results: list[Result] = []
+            results: list[tuple[int, Result]] = []
             for system in self.summary.systems:
                 if not all(
                     buffers[j][system].rows
@@ -236,12 +236,14 @@ class ScoringRun:
                     for j, buffer in enumerate(buffers)
                 ]
                 results += self._system_results(system, columns, work)
+        if len(self.broken) == len(self.metrics):
+            raise next(iter(self.broken.values()))
+        usable = [(k, result) for k, result in results if k not in self.broken]
         if expect is not None:
-            fitted, scored = self._corpora.stats is None, self.scored_metrics()
-            for k, result in enumerate(results):
-                expected = expect[scored[k % len(scored)]]
-                check_expected(result.metric, expected, result.signature, fitted=fitted)
-        return results
+            fitted = self._corpora.stats is None
+            for k, result in usable:
+                check_expected(result.metric, expect[k], result.signature, fitted=fitted)
+        return [result for _, result in usable]
 
     def scored_metrics(self) -> list[int]:
         """Return the places of the metrics that could score; those of broken plugins are absent."""
@@ -256,9 +258,9 @@ class ScoringRun:
 
     def _system_results(
         self, system: str, columns: Sequence[ScoreColumn | None], work: Mapping[str, int]
-    ) -> list[Result]:
-        """Return the results of a system, one per metric that could score, from the columns of all
-        members.
+    ) -> list[tuple[int, Result]]:
+        """Return the results of a system with the places of their metrics, from the columns of all
+        members; a plugin that cannot score the system is noted as broken.
         """
         failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
         results = []
@@ -270,9 +272,15 @@ class ScoringRun:
                 for member, column in zip(self._members, columns, strict=True)
                 if member.owner == k and column is not None
             }
-            result = metric.result(own, self._stats_of(k, system))
+            try:
+                result = metric.result(own, self._stats_of(k, system))
+            except PluginError as error:
+                if self._shard is not None:
+                    raise
+                self.broken[k] = error
+                continue
             run = {**result.run, "failed": failed} if failed else result.run
-            results.append(replace(result, work=work, run=run))
+            results.append((k, replace(result, work=work, run=run)))
         return results
 
     def _score_all(self, scratch: SpooledTemporaryFile[bytes]) -> list[dict[str, Buffer]]:

@@ -25,7 +25,8 @@ class Examples:
 
     `groups` [n] is the group of each segment; agreement is the mean over groups. `unit` [n] is the
     cosine of each grade, if cosines are learned; `raw` [n] are human scores as published, larger
-    better, if these are learned.
+    better, if these are learned; `margins` [p] are how much better each better segment is, where
+    that is known.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Examples:
     unit: Array | None = None
     licence: str = ""
     raw: Array | None = None
+    margins: Array | None = None
 
     def __len__(self) -> int:
         return len(self.rows) if self.better is None else len(self.better)
@@ -59,6 +61,7 @@ class Examples:
             rows=tuple(self.rows[k] for k in used),
             groups=tuple(self.groups[k] for k in used),
             better=index.reshape(chosen.shape).astype(np.int64),
+            margins=None if self.margins is None else self.margins[list(places)],
         )
 
 
@@ -189,7 +192,7 @@ def content_digest(lesson: Examples | Labelled) -> str:
         arrays, texts = [lesson.values], [list(pair) for pair in lesson.pairs]
     else:
         arrays = [lesson.targets, lesson.better, lesson.unit]
-        arrays += [] if lesson.raw is None else [lesson.raw]
+        arrays += [values for values in (lesson.raw, lesson.margins) if values is not None]
         texts = [[row.hypothesis, *row.references, row.source or ""] for row in lesson.rows]
         digest.update(json.dumps(lesson.groups).encode())
     for item_texts in texts:

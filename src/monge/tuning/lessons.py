@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
+from monge.tuning.errors import read_error_examples
 from monge.tuning.examples import Examples, judged_examples
 from monge.tuning.labelled import (
     Labelled,
@@ -31,13 +32,16 @@ _OF_LESSONS = (
     "batch",
     "teacher",
     "neighbours",
+    "kinds",
     "labels",
     "paraphrase_from",
     "pool",
-)  # options of lessons, not of data sets
+)
+"""Options of lessons, not of data sets."""
 _OBJECTIVES_OF = {
     "teacher": ("distil",),
     "neighbours": ("distil",),
+    "kinds": ("errors",),
     "labels": ("nli", "classify"),
     "paraphrase_from": ("nli", "classify"),
     "pool": ("classify",),
@@ -62,7 +66,8 @@ class Lesson:
         options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random),
             `batch` (judgements per step), `teacher` (the group whose texts the teacher reads
             instead, such as en), `neighbours` (the number of nearest texts, by the teacher's
-            vectors, that each text is paired with), `labels` (A/B or A/B/C, the labels of a
+            vectors, that each text is paired with), `kinds` (kinds of errors or severities, joined
+            by /), `labels` (A/B or A/B/C, the labels of a
             file of pairs), `paraphrase_from` (the grade from which a graded pair counts as a
             paraphrase), `pool` (the vector that classify reads, one of `POOLS`), or a switch of
             the data set.
@@ -87,6 +92,12 @@ class Lesson:
     def neighbours(self) -> int:
         """The number of nearest texts, by the teacher's vectors, that each text is paired with."""
         return self._count("neighbours", 1) or 0
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds or severities of errors that are made; none for those of lessons."""
+        text = dict(self.options).get("kinds", "")
+        return tuple(text.split("/")) if text else ()
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -172,8 +183,8 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     """Read the examples of a lesson: rankings, scores, or labelled pairs from a file."""
     kind = lesson.objective
     _check_objective(lesson)
-    if Path(lesson.data).is_file():
-        return _draw(_from_file(lesson, location), lesson, location)
+    if kind != "errors" and Path(lesson.data).is_file():
+        return _draw_sample(_from_file(lesson, location), lesson, location)
     if kind in ("nli", "classify") and lesson.paraphrase_from is None:
         raise InvalidSetting(
             f"{kind} learns from a file of labelled pairs (two sentences, label), got "
@@ -187,19 +198,27 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         for name, value in options.items()
     }
     dataset_options = {"human": location.human, "text": location.text, **switches}
+    stated: dict[str, Any] = {
+        name: value for name, value in dataset_options.items() if value is not None
+    }
+    if kind == "errors":
+        rankings = read_error_examples(
+            lesson.data, location.data, pairs, kinds=lesson.kinds, seed=location.seed, **stated
+        )
+        return _draw_sample(rankings, lesson, location)
     examples = judged_examples(
         lesson.data,
         location.data,
         pairs,
         cosines=_cosines_to_learn(kind, options, location.grades),
         raw=kind in ("mse", "nli", "classify"),
-        **{k: v for k, v in dataset_options.items() if v is not None},
+        **stated,
     )
     if kind in PAIR_KINDS and examples.targets is None:
         raise InvalidSetting(f"{lesson.data} has rankings: the objective {kind} learns from grades")
     if kind in ("nli", "classify"):
-        return _draw(_graded_classes(examples, lesson), lesson, location)
-    return _draw(examples, lesson, location)
+        return _draw_sample(_graded_classes(examples, lesson), lesson, location)
+    return _draw_sample(examples, lesson, location)
 
 
 def _graded_classes(examples: Examples, lesson: Lesson) -> Labelled:
@@ -214,8 +233,8 @@ def _graded_classes(examples: Examples, lesson: Lesson) -> Labelled:
 _Lesson = TypeVar("_Lesson", Examples, Labelled)
 
 
-def _draw(examples: _Lesson, lesson: Lesson, location: DataLocation) -> _Lesson:
-    """Return as many judgements as a lesson's option `sample` says, drawn at random."""
+def _draw_sample(examples: _Lesson, lesson: Lesson, location: DataLocation) -> _Lesson:
+    """Return as many judgements, drawn at random, as the lesson asks for."""
     if lesson.sample is None:
         return examples
     order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))

@@ -20,11 +20,14 @@ from monge.tuning.pair_objectives import (
 )
 from monge.types import Segment
 
+MARGIN = 0.25
+"""The margin of a minor error, in units of slope times score."""
 OBJECTIVES = {
     "score": "human scores: squared error of slope * score + intercept, both learned",
     "correlation": "human scores: 1 - Pearson's r within a batch",
     "mse": "human scores as they are published: squared error of the score itself",
     "rank": "better and worse outputs: softplus of the difference of their scores",
+    "errors": "good texts with controlled errors: the worse the error, the lower the score",
     "similarity": "grades of similarity (STS), through the metric as score",
     "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence "
     "vectors",
@@ -165,7 +168,10 @@ class PlainObjective:
 
 @dataclass
 class RankObjective:
-    """Better and worse outputs: softplus(-(s_better - s_worse) / scale), the scale learned."""
+    """Better and worse outputs: softplus(margin - slope * (s_better - s_worse)), slope learned.
+
+    The margin is 0 unless the examples have margins, as errors of known severity have.
+    """
 
     examples: Examples
     weight: float = 1.0
@@ -186,12 +192,16 @@ class RankObjective:
         return better.hypothesis, worse.hypothesis, *better.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Return the mean of softplus(-slope * (s_better - s_worse))."""
+        """Return the mean of softplus(margin - slope * (s_better - s_worse))."""
         rows = [row for place in places for row in self._rows(place)]
         scores = judge.scores(rows).view(-1, 2)
         slope = self.head.slope
         assert isinstance(slope, Tensor)
-        return F.softplus(-slope.abs() * (scores[:, 0] - scores[:, 1])).mean()
+        differences = slope.abs() * (scores[:, 0] - scores[:, 1])
+        if self.examples.margins is None:
+            return F.softplus(-differences).mean()
+        margins = torch.from_numpy(self.examples.margins[list(places)])
+        return F.softplus(MARGIN * margins - differences).mean()
 
 
 def pearson(first: Tensor, second: Tensor) -> Tensor:
@@ -222,12 +232,12 @@ def make_objective(
         return ClassifyObjective(pairs, width, weight, pool, seed=seed)
     assert isinstance(examples, Examples)
     has = "scores" if examples.better is None else "rankings"
-    if (kind == "rank") != (has == "rankings"):
+    if (kind in ("rank", "errors")) != (has == "rankings"):
         raise InvalidSetting(
             f"{examples.name} has {has}: the objective {kind} does not learn from those"
         )
-    if kind == "rank":
-        return RankObjective(examples, weight)
+    if kind in ("rank", "errors"):
+        return RankObjective(examples, weight, name=kind)
     if kind == "mse":
         return PlainObjective(examples, weight)
     return ScoreObjective(examples, weight, correlate=kind == "correlation", name=kind)

@@ -68,6 +68,7 @@ POSITIVE = Kind(
 SMALL = Kind(
     "a finite number of at least 0", _read_checked(float, lambda v: isfinite(v) and v >= 0), number
 )
+EXPONENT = Kind("a number from 1 to 10", _read_checked(float, lambda v: 1 <= v <= 10), number)
 UNIT = Kind("a number from 0 to 1", _read_checked(float, lambda v: 0 <= v <= 1), number)
 CEILING = Kind(
     "a positive number, or inf", _read_checked(float, lambda v: not isnan(v) and v > 0), number

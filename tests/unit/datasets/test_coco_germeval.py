@@ -121,7 +121,7 @@ def test_broken_files_of_coco_are_refused_in_one_line(tmp_path, name, content, s
 
 def test_missing_files_of_coco_are_named(tmp_path):
     root = write_coco(tmp_path / "coco")
-    with pytest.raises(Unreadable, match=r"no captions of test2014, but of val2014 \(--switch"):
+    with pytest.raises(Unreadable, match=r"no captions of test2014, but of val2014 \(switches="):
         open_dataset("mscoco", root, level="system", split="test2014")
     (root / "captions_val2014.json").unlink()
     with pytest.raises(Unreadable, match=r"no file captions_val2014\.json"):

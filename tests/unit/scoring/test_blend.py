@@ -102,7 +102,9 @@ def test_errors_say_what_to_do(metric):
         metric.score(["a"], ["b"])
     with pytest.raises(StatisticsMismatch, match="no range of sentence"):
         metric.score(["a", "b"], ["b", "c"], stats=CorpusStats("x"))
-    with pytest.raises(UsageError, match=r"explain one of those instead \(-m 'sbert' --model all-"):
+    with pytest.raises(
+        UsageError, match=r"explain one of those instead \(metric 'sbert' model all-"
+    ):
         metric.explain("a", "b")
     flat = {part.identity.pair: Range(1.0, 1.0, 5, 0) for part in metric.scorer.members.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):

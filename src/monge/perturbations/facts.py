@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from monge.probing.draws import Draws
-from monge.probing.passages import Passage
-from monge.probing.vocabulary import replacements, word_lists
-from monge.probing.words import (
+from monge.perturbations.draws import Draws
+from monge.perturbations.passages import Passage
+from monge.perturbations.vocabulary import replacements, word_lists
+from monge.perturbations.words import (
     NUMBER,
     Word,
     find_phrases,

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from monge.probing.draws import Draws
-from monge.probing.facts import change_listed_phrase
-from monge.probing.passages import Passage
-from monge.probing.words import find_words, replace_span
+from monge.perturbations.draws import Draws
+from monge.perturbations.facts import change_listed_phrase
+from monge.perturbations.passages import Passage
+from monge.perturbations.words import find_words, replace_span
 
 _MARK = re.compile(r"(?<=[^\W_])[.,;:!?](?=\s|[\"”’']|$)")
 _ANY_MARK = re.compile(r"[.,:](?!\w)|(?<!\w)[.,:](?!\d)|[;!?\"“”„«»()\[\]…–—。，！？；：、「」]")

@@ -14,7 +14,7 @@ FORMS = ("base", "third", "past", "participle", "ing")
 @cache
 def word_lists() -> Mapping[str, Any]:
     """Return all lists as they stand in the file."""
-    text = (files("monge.probing") / "words_en.toml").read_text("utf-8")
+    text = (files("monge.perturbations") / "words_en.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -15,17 +15,17 @@ from probe_texts import make_texts
 
 from monge.datasets import open_dataset
 from monge.errors import UnknownName
-from monge.probing.catalogue import (
+from monge.perturbations.catalogue import (
     PERTURBATIONS,
     SEVERITIES,
     choose_kinds,
     list_kinds,
     perturb,
 )
+from monge.perturbations.draws import Draws
+from monge.perturbations.passages import Passage
+from monge.perturbations.vocabulary import replacements, verb_forms, word_lists, word_set
 from monge.probing.challenge import example_texts
-from monge.probing.draws import Draws
-from monge.probing.passages import Passage
-from monge.probing.vocabulary import replacements, verb_forms, word_lists, word_set
 
 TEXTS = make_texts()
 SEED = 7
@@ -329,11 +329,11 @@ def test_another_seed_gives_other_texts():
 
 def test_texts_do_not_depend_on_the_order_of_sets():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); import test_perturbations as t;"
+        "import sys; sys.path[:0] = sys.argv[1:]; import test_perturbations as t;"
         "print([t.digest_of(n) for n in t.NAMES])"
     )
     output = subprocess.run(
-        [sys.executable, "-c", code, str(Path(__file__).parent)],
+        [sys.executable, "-c", code, *map(str, (Path(__file__).parent, Path(__file__).parents[2]))],
         env={**os.environ, "PYTHONHASHSEED": "1", "LC_ALL": "C"},
         capture_output=True,
         text=True,

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from monge.probing.draws import Draws
-from monge.probing.facts import change_listed_phrase
-from monge.probing.passages import Passage
-from monge.probing.vocabulary import (
+from monge.perturbations.draws import Draws
+from monge.perturbations.facts import change_listed_phrase
+from monge.perturbations.passages import Passage
+from monge.perturbations.vocabulary import (
     inflected_verbs,
     replacements,
     verb_forms,
     word_lists,
     word_set,
 )
-from monge.probing.words import (
+from monge.perturbations.words import (
     Word,
     find_phrases,
     find_words,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from monge.probing.draws import Draws
-from monge.probing.passages import Passage
-from monge.probing.vocabulary import verb_forms, word_lists, word_set
-from monge.probing.words import (
+from monge.perturbations.draws import Draws
+from monge.perturbations.passages import Passage
+from monge.perturbations.vocabulary import verb_forms, word_lists, word_set
+from monge.perturbations.words import (
     Word,
     drop_span,
     find_tokens,

@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 from monge.errors import UnknownName
-from monge.probing import facts, meaning, structure, surface
-from monge.probing.draws import Draws
-from monge.probing.passages import Passage
+from monge.perturbations import facts, meaning, structure, surface
+from monge.perturbations.draws import Draws
+from monge.perturbations.passages import Passage
 
 SEVERITIES = ("critical", "major", "minor", "neutral")
 Perturbation = Callable[[Passage, Draws], str | None]
@@ -22,7 +22,8 @@ class ErrorKind:
     """A kind of error: its severity, what it does, and for which texts.
 
     `languages` are those that it has word lists for, empty for any; `needs` is `source` or
-    `neighbour` where the text alone is not enough; `phrase` names the error in sentences.
+    `neighbour` where the text alone is not enough; `phrase` names the error in sentences; `lesson`
+    says whether models are tuned on it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ErrorKind:
     languages: tuple[str, ...] = ()
     needs: str = ""
     phrase: str = ""
+    lesson: bool = False
 
     def fits(self, language: str) -> bool:
         """Return whether the kind can be carried out in a language."""
@@ -94,7 +96,7 @@ PERTURBATIONS: Mapping[str, Perturbation] = {
 
 @cache
 def _catalogue() -> tuple[int, dict[str, ErrorKind]]:
-    data = tomllib.loads((files("monge.probing") / "kinds.toml").read_text("utf-8"))
+    data = tomllib.loads((files("monge.perturbations") / "kinds.toml").read_text("utf-8"))
     kinds = {
         name: ErrorKind(
             name,
@@ -103,6 +105,7 @@ def _catalogue() -> tuple[int, dict[str, ErrorKind]]:
             tuple(row.get("languages", ())),
             row.get("needs", ""),
             row.get("phrase", name.replace("-", " ")),
+            row.get("lesson", False),
         )
         for name, row in data["kinds"].items()
     }

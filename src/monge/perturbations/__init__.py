@@ -1,0 +1,1 @@
+"""Controlled errors in texts: the catalogue of kinds, and pure functions that carry them out."""
