@@ -121,7 +121,7 @@ def make_german_table(results: Mapping[str, Sequence[Row]]) -> str:
     """Return GermEval's recipe beside low-rank changes, on German STS-B."""
     rows = []
     for name, label in (
-        ("german-all", "all weights of the blocks, five epochs"),
+        ("german-all", "all weights of the blocks"),
         ("german-low-rank", "low rank, six blocks, two epochs"),
     ):
         for metric in ("sbert", "bertscore"):
