@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters recommend probe docs pages help-screens release-check setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden laws generated baselines sensitivity families reproduction results adapters paper-adapters recommend probe docs pages help-screens release-check setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -71,6 +71,9 @@ reproduction: .venv/.test  # results/reproduction and docs/reproduction.md
 
 adapters: .venv/.test  # trains into build/adapters (not under version control), measures into results/tuning, makes docs/tuning.md
 	$(BIN)/python tools/make_adapters.py
+
+paper-adapters: .venv/.test  # the same as the papers tuned, into results/tuning/papers.json and docs/tuning-papers.md: hours
+	$(BIN)/python tools/make_paper_adapters.py
 	$(BIN)/python tools/make_adapter_figures.py
 
 results: .venv/.test  # results/tables and docs/results/tables.md

@@ -29,6 +29,8 @@ GENERATORS = (
     "make_models",
     "make_probe",
     "tuning_page",
+    "paper_tuning_page",
+    "make_methods",
     "make_measured_pages",
 )
 """Modules whose `make_pages` returns the content of files by path."""

@@ -112,3 +112,36 @@ def test_pairs_with_labels_and_grades_are_learned_from(monge, judged, tiny_bert,
     assert said.code == 0, said.err
     card = (workplace / "adapter" / "README.md").read_text()
     assert "--train 'nli:nli.tsv*0.5'" in card and "| grades.tsv | 16 |" in card
+
+
+def test_labels_alone_are_learned_and_reported_as_accuracy(monge, tiny_bert, workplace):
+    lines = [f"the {k} cat\ta {k} {'cat' if k % 2 else 'dog'}\t{k % 2}" for k in range(60)]
+    (workplace / "pairs.tsv").write_text("\n".join(lines) + "\n")
+    command = ["tune", "twmd", "--train", "classify:pairs.tsv", "--data", ".", "--dev", "0.25"]
+    command += ["--layers", "2", "--batch", "8", "--epochs", "1", "--model", tiny_bert]
+    dry = monge(*command, "-o", "adapter", "--dry-run")
+    assert dry.code == 0, dry.err
+    assert "choose by  15 judgements of pairs.tsv" in dry.out
+    said = monge(*command, "-o", "adapter")
+    assert said.code == 0, said.err
+    assert "accuracy with held-out judgements of pairs.tsv 0." in said.err
+    shown = monge("show", "adapter")
+    assert "pairs.tsv, 15 judgements: accuracy 0." in shown.out
+
+
+@pytest.mark.parametrize(
+    ("lesson", "code", "message"),
+    [
+        ("classify:stsb", 2, "classify:stsb(paraphrase_from=GRADE)"),
+        ("classify:wrong.tsv", 1, "wrong.tsv, line 2: label 'maybe'; labels: entailment"),
+        ("classify:wrong.tsv(labels=x)", 2, "labels takes two or three labels"),
+        ("classify:wrong.tsv(pool=max)", 2, "pool takes first or mean, got 'max'"),
+        ("classify:wrong.tsv(split=train)", 2, "takes the options sample, batch, labels"),
+        ("clasify:wrong.tsv", 2, "objective takes score, correlation"),
+    ],
+)
+def test_wrong_labels_are_one_line(monge, tiny_bert, workplace, lesson, code, message):
+    (workplace / "wrong.tsv").write_text("a cat\ta dog\tentailment\na cat\ta dog\tmaybe\n")
+    said = monge("tune", "twmd", "--train", lesson, "--data", ".", "--model", tiny_bert, "-o", "x")
+    assert said.code == code and message in said.err, said.err
+    assert said.err.count("\n") == 1

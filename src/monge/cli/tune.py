@@ -31,12 +31,13 @@ class LearningOptions:
         option(
             "--train [OBJECTIVE:]DATASET[*WEIGHT]",
             help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, "
-            "'similarity:stsb(split=train)', nli:FILE, paraphrase:FILE, errors:FILE, "
-            "distil:DATASET. Objectives: score, correlation, mse, rank, errors, similarity, "
-            "paraphrase, nli, distil; in brackets pairs, human, text, sample, batch, or a switch "
-            "of the data set; with errors also kinds (of controlled errors, or severities, joined "
-            "by /); with distil also teacher (the teacher reads the rows of that group, such as "
-            "en) and neighbours (so many nearest texts are paired with each).",
+            "'similarity:stsb(split=train)', nli:FILE, classify:FILE, paraphrase:FILE, "
+            "errors:FILE, distil:DATASET. Objectives: score, correlation, mse, rank, errors, "
+            "similarity, paraphrase, nli, classify, distil; in brackets pairs, human, text, "
+            "sample, batch, or a switch of the data set; with errors also kinds (of controlled "
+            "errors, or severities, joined by /); with nli and classify also labels and "
+            "paraphrase_from; with distil also teacher (the teacher reads the rows of that group, "
+            "such as en) and neighbours (so many nearest texts are paired with each).",
         ),
     ]
     dev: Annotated[
@@ -160,7 +161,8 @@ def tune(
         held = tuned.card["held_out"]
         before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
-            f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} "
+            f"monge: {output}: {held.get('statistic', 'agreement')} with held-out judgements of "
+            f"{held['data']} {before:.4f} "
             f"before, {held['agreement']:.4f} after; use it with --model {output}\n"
         )
 

@@ -157,8 +157,8 @@ def _card_sheets(card: Mapping[str, Any]) -> list[Sheet]:
         "base model": f"{card['base']} (licence: {card['base_licence']}; not part of monge)",
         "tuned through": f"{card['metric']}, layer {', '.join(map(str, card['layers']))}",
         "parameters": f"{card['parameters']:,}",
-        "held out": f"{held_out['data']}, {held_out['judgements']:,} judgements: agreement "
-        f"{before}{held_out['agreement']:.4f} after",
+        "held out": f"{held_out['data']}, {held_out['judgements']:,} judgements: "
+        f"{held_out.get('statistic', 'agreement')} {before}{held_out['agreement']:.4f} after",
     }
     facts |= {"teacher": card["teacher"]} if card["teacher"] else {}
     title = f"{card['adapter']} for {card['base']}"

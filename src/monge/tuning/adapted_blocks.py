@@ -140,19 +140,28 @@ class Blocks:
     def _mix(self) -> Tensor:
         return torch.softmax(self._logits, 0)
 
-    def embed(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """Return ``LN(word + type + position)`` of pieces at positions [pieces] -> [pieces, d]."""
+    def embed(self, ids: Tensor, positions: Tensor, types: Tensor | None = None) -> Tensor:
+        """Return ``LN(word + type + position)`` of pieces at positions [pieces] -> [pieces, d].
+
+        Pieces are of type 0 where no types are given, and where a model has one type only.
+        """
         w = self._weights
         h = F.embedding(ids, w[WORDS]) if WORDS in w else self.body.words(ids)
-        types = w.get("embeddings.token_type_embeddings.weight")
-        if types is not None:
-            h = h + types[0]
+        table = w.get("embeddings.token_type_embeddings.weight")
+        if table is not None:
+            h = h + (table[0] if types is None else table[types.clamp(max=len(table) - 1)])
         h = h + F.embedding(positions, w["embeddings.position_embeddings.weight"])
         h = self._norm(h, "embeddings.LayerNorm")
         return self._linear(h, "embeddings_project") if "embeddings_project.weight" in w else h
 
-    def run(self, h: Tensor, lengths: Sequence[int]) -> Mapping[int, Tensor]:
-        """Return the layers from `first` on, by number, from ``h [pieces, d]`` of that layer."""
+    def run(
+        self, h: Tensor, lengths: Sequence[int], first: int | None = None
+    ) -> Mapping[int, Tensor]:
+        """Return the layers from `first` on, by number, from ``h [pieces, d]`` of that layer.
+
+        Without `first`, it is the layer below the first block that learns.
+        """
+        first = self.first if first is None else first
         longest = max(lengths)
         starts = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         place = torch.arange(longest)
@@ -163,8 +172,8 @@ class Blocks:
         )
         if self._relative is not None:
             bias = bias + self._relative[..., :longest, :longest]
-        layers = {self.first: h}
-        for block in range(self.first, self.top):
+        layers = {first: h}
+        for block in range(first, self.top):
             h = self._run(block, h, rows, bias, ~absent)
             layers[block + 1] = h
         if self.method.name == "mix":

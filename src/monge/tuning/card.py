@@ -34,7 +34,7 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"{card['seconds']:.0f} s on {card['threads']} thread(s), {card['memory'] / 2**30:.1f} GB. "
         f"Base weights sha256 `{base['weights']}`.\n\n| learned from | judgements | licence "
         f"|\n|---|---:|---|\n{learned}\n\nHeld out: {held['data']}, {held['judgements']:,} "
-        f"judgements: agreement {changed}{held['agreement']:.4f} after. "
+        f"judgements: {held.get('statistic', 'agreement')} {changed}{held['agreement']:.4f} after. "
         f"{_overlap(card)}\n\n{_describe_units(card)}Signature: `{card['signature']}`\n\nNot tried "
         f"on: {', '.join(_untried(card))}.\n\nCommand: `{command(plan)}`\n\nMade with {made_with}; "
         "the plan with every setting, and the curve, stand in `card.json`.\n"

@@ -1,4 +1,4 @@
-"""Training data: judged segments, standardised; rankings of segments; labelled pairs."""
+"""Training data: judged segments, standardised, and rankings of segments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.datasets import Judged, open_dataset
-from monge.datasets.lines import TextFile
 from monge.errors import DataError, InvalidSetting
+from monge.tuning.labelled import Labelled
 from monge.types import Array, Segment
 
 Places = npt.NDArray[np.int64]
-LABELS = ("entailment", "neutral", "contradiction")
 
 
 @dataclass(frozen=True)
@@ -185,25 +184,6 @@ def standardise(scores: Array, name: str) -> Array:
     return z_scores
 
 
-@dataclass(frozen=True)
-class Labelled:
-    """Pairs of sentences with a number: a paraphrase's grade, or an index of `LABELS`."""
-
-    name: str
-    pairs: tuple[tuple[str, str], ...]
-    values: Array
-    licence: str = ""
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def select(self, places: Sequence[int]) -> Labelled:
-        """Return the pairs at some places."""
-        return replace(
-            self, pairs=tuple(self.pairs[k] for k in places), values=self.values[list(places)]
-        )
-
-
 def content_digest(lesson: Examples | Labelled) -> str:
     """Return a digest of a lesson's texts and numbers, whatever its files' paths."""
     digest = hashlib.sha256(type(lesson).__name__.encode())
@@ -230,57 +210,3 @@ def look_up_grades(values: Array, grades: Mapping[float, float], name: str) -> A
             f"{name}: grade {wrong:g}; grades: {', '.join(f'{grade:g}' for grade in grades)}"
         )
     return np.array([grades[value] for value in values.tolist()])
-
-
-def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None) -> Labelled:
-    """Read lines `first TAB second TAB label` (after an id in Opusparcus), or a table of SICK.
-
-    A label is one of `LABELS` (SICK: columns sentence_A, sentence_B, entailment_*), or with
-    `grades` one of those.
-    """
-    label_values = (
-        {f"{grade:g}": value for grade, value in grades.items()}
-        if grades is not None
-        else {name: float(k) for k, name in enumerate(LABELS)}
-    )
-    pairs, values = [], []
-    columns: tuple[int, int, int] | None = None
-    for number, line in enumerate(TextFile(path), start=1):
-        cells = line.split("\t")
-        if number == 1 and "sentence_A" in cells:
-            columns = _sick_columns(path, cells)
-            continue
-        if columns is None and len(cells) not in (3, 4):
-            raise DataError(
-                f"{path}, line {number}: {len(cells)} column(s), wanted two sentences and a label, "
-                "tabs between"
-            )
-        first, second, label = (cells[k] for k in columns) if columns else cells[-3:]
-        plain = _plain(label)
-        if plain not in label_values:
-            raise DataError(
-                f"{path}, line {number}: label {label!r}; labels: {', '.join(label_values)}"
-            )
-        pairs.append((first, second))
-        values.append(label_values[plain])
-    if not pairs:
-        raise DataError(f"{path}: no pairs of sentences")
-    return Labelled(Path(path).name, tuple(pairs), np.array(values))
-
-
-def _sick_columns(path: str | Path, header: list[str]) -> tuple[int, int, int]:
-    """Return the columns of both sentences and the label in a table of SICK."""
-    label = next((k for k, cell in enumerate(header) if cell.startswith("entailment")), None)
-    if label is None:
-        raise DataError(
-            f"{path}, line 1: no column entailment_judgment (columns: {', '.join(header)})"
-        )
-    return header.index("sentence_A"), header.index("sentence_B"), label
-
-
-def _plain(label: str) -> str:
-    """Return a label in lower case, a number in its shortest form."""
-    try:
-        return f"{float(label):g}"
-    except ValueError:
-        return label.strip().lower()

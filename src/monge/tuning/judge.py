@@ -16,7 +16,8 @@ from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import Window
 from monge.stats import pearson
 from monge.tuning.examples import Examples
-from monge.tuning.learner import Learner, LiveEncoding, sentence_vectors
+from monge.tuning.labelled import Labelled
+from monge.tuning.learner import Learner, LiveEncoding, joint_vectors, sentence_vectors
 from monge.tuning.objectives import Affine, ScoreObjective, TuningObjective
 from monge.types import CorpusStats, Segment
 
@@ -37,7 +38,7 @@ class MetricJudge:
         self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None
     ) -> None:
         self.metric, self.stats = metric, stats
-        self._live = LiveEncoding(learner, metric.request)
+        self._learner, self._live = learner, LiveEncoding(learner, metric.request)
         self._sign = 1.0 if metric.raw.higher_is_better else -1.0
 
     def scores(self, rows: Sequence[Segment]) -> Tensor:
@@ -48,8 +49,12 @@ class MetricJudge:
         return self._sign * measure(window, self.metric, stats).parts["score"]
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
-        """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
+        """Return the mean vector [n, d] over the units of each text that the metric scores."""
         return sentence_vectors(self.metric, self._live, texts)
+
+    def joint_vectors(self, pairs: Sequence[tuple[str, str]], pool: str) -> Tensor:
+        """Return a vector [n, d] per pair of sentences read together."""
+        return joint_vectors(self._learner, pairs, pool, self.metric.reader.prefix)
 
 
 def _as_encoding(live: LiveEncoding) -> Encoding:
@@ -109,10 +114,12 @@ def agreement(judge: MetricJudge, held: Examples) -> float:
 
 
 def fit_affine_map(
-    objective: TuningObjective, judge: MetricJudge, held: Examples
+    objective: TuningObjective, judge: MetricJudge, held: Examples | Labelled
 ) -> dict[str, float] | None:
     """Return the map from scores to human z scores, and its error (RMSE) on held-out data."""
-    if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
+    if not isinstance(objective, ScoreObjective) or objective.correlate:
+        return None
+    if not isinstance(held, Examples) or held.targets is None:
         return None
     head = objective.head
     assert isinstance(head, Affine)

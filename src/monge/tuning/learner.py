@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from monge.encoders.models import ModelFiles, find_model
 from monge.encoders.packed import position_ids
 from monge.encoders.transformer import TransformerEncoder, read_body
 from monge.errors import InvalidSetting
+from monge.text.select import select
 from monge.tuning.adapted_blocks import Blocks, Method
 
 if TYPE_CHECKING:
@@ -26,6 +27,31 @@ PIECES = 4096
 KEPT_BYTES = 4 << 30
 """The most bytes of cached vectors below the first trained block; others are recomputed."""
 _Ids = tuple[int, ...]
+
+
+class JointPieces(NamedTuple):
+    """The pieces of two sentences read together: ids, token types, and which are special."""
+
+    ids: _Ids
+    types: _Ids
+    special: tuple[bool, ...]
+
+
+def _frame_pair(pair: JointPieces, before: _Ids, after: _Ids) -> JointPieces:
+    """Return the pieces with those that stand before and after a text: before a after b after."""
+    first = pair.types.count(0)
+    parts = (
+        (before, 0, True),
+        (pair.ids[:first], 0, False),
+        (after, 0, True),
+        (pair.ids[first:], 1, False),
+        (after, 1, True),
+    )
+    return JointPieces(
+        tuple(i for ids, _, _ in parts for i in ids),
+        tuple(type_ for ids, type_, _ in parts for _ in ids),
+        tuple(special for ids, _, special in parts for _ in ids),
+    )
 
 
 class Learner(TransformerEncoder):
@@ -73,6 +99,41 @@ class Learner(TransformerEncoder):
         if lower:
             by_layer.update(zip(lower, super().hidden(texts, lower), strict=True))
         return [by_layer[layer] for layer in layers]
+
+    def cut_pairs(self, pairs: Sequence[tuple[str, str]], prefix: str = "") -> list[JointPieces]:
+        """Cut pairs of sentences as the tokenizer frames them: `[CLS] a [SEP] b [SEP]` for BERT.
+
+        That is also the frame where a tokenizer has none for pairs. A pair that is too long for the
+        model loses pieces at the end of its longer sentence.
+        """
+        lead = prefix or (" " if self._family == "bytes" else "")
+        before, after = self.frame
+        is_framed = any(self._backend.encode("a", "a").special_tokens_mask)
+        room = self.longest - (0 if is_framed else len(before) + 2 * len(after))
+        self._backend.enable_truncation(room, strategy="longest_first")
+        try:
+            encodings = self._backend.encode_batch(
+                [(lead + first.strip(), lead + second.strip()) for first, second in pairs]
+            )
+        finally:
+            self._backend.no_truncation()
+        pieces = [
+            JointPieces(
+                tuple(encoding.ids),
+                tuple(encoding.type_ids),
+                tuple(flag == 1 for flag in encoding.special_tokens_mask),
+            )
+            for encoding in encodings
+        ]
+        return pieces if is_framed else [_frame_pair(pair, before, after) for pair in pieces]
+
+    def hidden_of_pairs(self, pairs: Sequence[JointPieces]) -> Tensor:
+        """Return the top layer [total pieces, d] of pairs read together, with gradients."""
+        flat = torch.tensor([i for pair in pairs for i in pair.ids])
+        types = torch.tensor([i for pair in pairs for i in pair.types])
+        positions = torch.cat([position_ids(pair.ids, self._body.pad) for pair in pairs])
+        h = self.blocks.embed(flat, positions, types)
+        return self.blocks.run(h, [len(pair.ids) for pair in pairs], first=0)[self.blocks.top]
 
     def _start(self, texts: Sequence[_Ids]) -> Tensor:
         """Return the layer below the first trained block; cached if blocks ran for it."""
@@ -133,12 +194,30 @@ class LiveEncoding:
         return len(self._pieces[text].ids)
 
 
+def joint_vectors(
+    learner: Learner, pairs: Sequence[tuple[str, str]], pool: str, prefix: str = ""
+) -> Tensor:
+    """Return a vector [n, d] per pair read together: of its first piece, or the mean of others."""
+    pieces = learner.cut_pairs(pairs, prefix)
+    vectors: dict[JointPieces, Tensor] = {}
+    cut = {pair.ids + pair.types: pair for pair in pieces}
+    for batch in make_batches(list(cut), 2 * PIECES):
+        of_batch = [cut[ids_and_types] for ids_and_types in batch]
+        hidden = torch.split(
+            learner.hidden_of_pairs(of_batch), [len(pair.ids) for pair in of_batch]
+        )
+        for pair, h in zip(of_batch, hidden, strict=True):
+            inner = [k for k, special in enumerate(pair.special) if not special]
+            vectors[pair] = h[0] if pool == "first" or not inner else h[inner].mean(0)
+    return torch.stack([vectors[pair] for pair in pieces])
+
+
 def sentence_vectors(metric: BoundMetric, live: LiveEncoding, texts: Sequence[str]) -> Tensor:
-    """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
+    """Return the mean vector [n, d] over the units of each text that the metric itself scores."""
     means = {}
     for text, (tokens, vectors) in live.read(list(dict.fromkeys(texts)), metric.reader).items():
-        inner = [k for k, special in enumerate(tokens.special) if not special] or list(
-            range(len(tokens.ids))
-        )
-        means[text] = vectors[metric.request][inner].mean(0)
+        units = select(tokens, metric.spec.units, metric.stopwords).groups
+        pieces = vectors[metric.request]
+        points = [pieces[list(unit)].mean(0) for unit in units] if units else [*pieces]
+        means[text] = torch.stack(points).mean(0)
     return torch.stack([means[text] for text in texts])

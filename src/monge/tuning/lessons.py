@@ -6,21 +6,48 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
 from monge.tuning.errors import read_error_examples
-from monge.tuning.examples import Examples, Labelled, judged_examples, read_labelled
-from monge.tuning.objectives import OBJECTIVES
+from monge.tuning.examples import Examples, judged_examples
+from monge.tuning.labelled import (
+    Labelled,
+    read_classes,
+    read_graded,
+    read_labelled,
+    read_paraphrases,
+    split_by_grade,
+)
+from monge.tuning.objectives import OBJECTIVES, PAIR_KINDS
 
 _WRITTEN = re.compile(
     r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:()]+)(?:\((?P<options>[^()]*)\))?(?:\*(?P<weight>[0-9.]+))?"
 )
 _FORM = "[OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"
-_OF_LESSONS = "sample", "batch", "teacher", "neighbours", "kinds"
+_OF_LESSONS = (
+    "sample",
+    "batch",
+    "teacher",
+    "neighbours",
+    "kinds",
+    "labels",
+    "paraphrase_from",
+    "pool",
+)
 """Options of lessons, not of data sets."""
+_OBJECTIVES_OF = {
+    "teacher": ("distil",),
+    "neighbours": ("distil",),
+    "kinds": ("errors",),
+    "labels": ("nli", "classify"),
+    "paraphrase_from": ("nli", "classify"),
+    "pool": ("classify",),
+}
+"""The objectives that take an option that not all take."""
+POOLS = ("first", "mean")
 GRADES: Mapping[str, Mapping[float, float]] = {
     "germeval": {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
 }
@@ -40,7 +67,10 @@ class Lesson:
             `batch` (judgements per step), `teacher` (the group whose texts the teacher reads
             instead, such as en), `neighbours` (the number of nearest texts, by the teacher's
             vectors, that each text is paired with), `kinds` (kinds of errors or severities, joined
-            by /), or a switch of the data set.
+            by /), `labels` (A/B or A/B/C, the labels of a
+            file of pairs), `paraphrase_from` (the grade from which a graded pair counts as a
+            paraphrase), `pool` (the vector that classify reads, one of `POOLS`), or a switch of
+            the data set.
     """
 
     data: str
@@ -68,6 +98,36 @@ class Lesson:
         """The kinds or severities of errors that are made; none for those of lessons."""
         text = dict(self.options).get("kinds", "")
         return tuple(text.split("/")) if text else ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The labels that are declared, none if those of the file decide."""
+        text = dict(self.options).get("labels", "")
+        labels = tuple(label.strip().lower() for label in text.split("/")) if text else ()
+        if text and (len(set(labels)) not in (2, 3) or not all(labels)):
+            raise InvalidSetting(
+                f"{self.data}: labels takes two or three labels, A/B or A/B/C, got {text!r}"
+            )
+        return labels
+
+    @property
+    def pool(self) -> str:
+        """The vector of a pair that is read together: of its first piece, or the mean."""
+        pool = dict(self.options).get("pool", "first")
+        if pool not in POOLS:
+            raise InvalidSetting(f"{self.data}: pool takes {' or '.join(POOLS)}, got {pool!r}")
+        return pool
+
+    @property
+    def paraphrase_from(self) -> float | None:
+        """The least grade of a paraphrase, None if pairs have labels."""
+        text = dict(self.options).get("paraphrase_from")
+        try:
+            return None if text is None else float(text)
+        except ValueError:
+            raise InvalidSetting(
+                f"{self.data}: paraphrase_from takes a grade, such as 4, got {text!r}"
+            ) from None
 
     @property
     def for_teacher(self) -> Lesson | None:
@@ -124,10 +184,12 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     kind = lesson.objective
     _check_objective(lesson)
     if kind != "errors" and Path(lesson.data).is_file():
-        return _from_file(lesson, location)
-    if kind == "nli":
+        return _draw_sample(_from_file(lesson, location), lesson, location)
+    if kind in ("nli", "classify") and lesson.paraphrase_from is None:
         raise InvalidSetting(
-            f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}"
+            f"{kind} learns from a file of labelled pairs (two sentences, label), got "
+            f"{lesson.data!r}; grades of a data set become labels by {kind}:{lesson.data}"
+            "(paraphrase_from=GRADE)"
         )
     options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
     pairs = options.pop("pairs").split("/") if "pairs" in options else location.pairs
@@ -149,18 +211,29 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         location.data,
         pairs,
         cosines=_cosines_to_learn(kind, options, location.grades),
-        raw=kind == "mse",
+        raw=kind in ("mse", "nli", "classify"),
         **stated,
     )
-    examples = _draw_sample(examples, lesson, location)
-    if kind == "paraphrase" and examples.unit is None:
-        raise InvalidSetting(
-            f"{lesson.data} has rankings: the objective paraphrase learns from grades"
-        )
-    return examples
+    if kind in PAIR_KINDS and examples.targets is None:
+        raise InvalidSetting(f"{lesson.data} has rankings: the objective {kind} learns from grades")
+    if kind in ("nli", "classify"):
+        return _draw_sample(_graded_classes(examples, lesson), lesson, location)
+    return _draw_sample(examples, lesson, location)
 
 
-def _draw_sample(examples: Examples, lesson: Lesson, location: DataLocation) -> Examples:
+def _graded_classes(examples: Examples, lesson: Lesson) -> Labelled:
+    """Return the pairs of a data set, labelled by whether their grade makes them paraphrases."""
+    assert examples.raw is not None
+    assert lesson.paraphrase_from is not None
+    pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
+    graded = Labelled(examples.name, pairs, examples.raw, examples.licence)
+    return split_by_grade(graded, lesson.paraphrase_from)
+
+
+_Lesson = TypeVar("_Lesson", Examples, Labelled)
+
+
+def _draw_sample(examples: _Lesson, lesson: Lesson, location: DataLocation) -> _Lesson:
     """Return as many judgements, drawn at random, as the lesson asks for."""
     if lesson.sample is None:
         return examples
@@ -183,14 +256,17 @@ def _check_objective(lesson: Lesson) -> None:
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
     for name, _ in lesson.options:
-        if name == "kinds" and kind != "errors":
+        kinds = _OBJECTIVES_OF.get(name, (kind,))
+        if kind not in kinds:
             raise InvalidSetting(
-                f"{lesson.data}: the option kinds says which errors are made: only errors has it"
+                f"{lesson.data}: the option {name} is for {' and '.join(kinds)}, {kind} has none"
             )
-        if name in ("teacher", "neighbours") and kind != "distil":
-            raise InvalidSetting(
-                f"{lesson.data}: the option {name} says what a teacher reads: only distil has one"
-            )
+    assert lesson.pool in POOLS  # reading it raises for a wrong one
+    if lesson.classes and lesson.paraphrase_from is not None:
+        raise InvalidSetting(
+            f"{lesson.data}: labels and paraphrase_from exclude each other: the last column has "
+            "labels or grades"
+        )
 
 
 def _switch(value: str) -> str | int | bool:
@@ -201,15 +277,50 @@ def _switch(value: str) -> str | int | bool:
 
 
 def _from_file(lesson: Lesson, location: DataLocation) -> Labelled:
-    if lesson.objective not in ("nli", "paraphrase"):
+    """Read a file of pairs: labels, grades by a table or a range, or grades as two labels."""
+    kind, options = lesson.objective, dict(lesson.options)
+    if kind not in PAIR_KINDS:
         raise InvalidSetting(
-            f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} "
-            f"(labels) or paraphrase:{lesson.data} (grades); judgements of texts go by --train "
-            f"table --data {lesson.data}"
+            f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} or "
+            f"classify:{lesson.data} (labels) or paraphrase:{lesson.data} (grades); judgements of "
+            f"texts go by --train table --data {lesson.data}"
         )
-    if lesson.objective == "nli":
-        return read_labelled(lesson.data)
+    _check_file_options(lesson)
+    if kind != "paraphrase":
+        least = lesson.paraphrase_from
+        if least is not None:
+            return read_paraphrases(lesson.data, least)
+        return read_classes(lesson.data, lesson.classes)
+    if "human_range" in options:
+        return read_graded(lesson.data, *_read_range(lesson.data, options["human_range"]))
     return read_labelled(lesson.data, location.grades or GRADES["germeval"])
+
+
+def _check_file_options(lesson: Lesson) -> None:
+    """Raise for an option that a file of pairs does not have."""
+    kind = lesson.objective
+    own = [name for name, kinds in _OBJECTIVES_OF.items() if kind in kinds]
+    accepted = ["sample", "batch", *own]
+    if kind == "paraphrase":
+        accepted.append("human_range")
+    unknown = next((name for name, _ in lesson.options if name not in accepted), None)
+    if unknown is not None:
+        raise InvalidSetting(
+            f"{lesson.data}: {kind} of a file of pairs takes the options {', '.join(accepted)}, "
+            f"got {unknown!r}"
+        )
+
+
+def _read_range(data: str, text: str) -> tuple[float, float]:
+    """Parse the ends of a scale, LOW/HIGH."""
+    low, _, high = text.partition("/")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = 0.0, 0.0
+    if not ends[0] < ends[1]:
+        raise InvalidSetting(f"{data}: human_range takes LOW/HIGH, such as 1/5, got {text!r}")
+    return ends
 
 
 def read_grades(table: str | None) -> Mapping[float, float]:

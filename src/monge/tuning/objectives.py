@@ -11,7 +11,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from monge.errors import InvalidSetting
-from monge.tuning.examples import LABELS, Examples, Labelled
+from monge.tuning.examples import Examples
+from monge.tuning.labelled import Labelled
+from monge.tuning.pair_objectives import (
+    ClassifyObjective,
+    NliObjective,
+    ParaphraseObjective,
+)
 from monge.types import Segment
 
 MARGIN = 0.25
@@ -25,11 +31,16 @@ OBJECTIVES = {
     "similarity": "grades of similarity (STS), through the metric as score",
     "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence "
     "vectors",
-    "nli": "entailment, neutral, contradiction: a classifier on mean-pooled sentence vectors",
+    "nli": "labels of pairs, such as entailment: a classifier on the mean vectors of sentences "
+    "that are read apart",
+    "classify": "labels of pairs: a classifier on the first piece of both sentences read together, "
+    "[CLS] a [SEP] b [SEP]",
     "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds "
     "the sentences",
 }
 """Name of an objective -> its training data and its loss."""
+PAIR_KINDS = ("paraphrase", "nli", "classify")
+"""The objectives that learn from pairs of sentences with a grade or a label."""
 
 
 class Judge(Protocol):
@@ -40,6 +51,9 @@ class Judge(Protocol):
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
         """Return sentence vectors [n, d]: means over the pieces, with gradients."""
+
+    def joint_vectors(self, pairs: Sequence[tuple[str, str]], pool: str) -> Tensor:
+        """Return a vector [n, d] per pair of sentences read together, with gradients."""
 
 
 class TuningObjective(Protocol):
@@ -190,63 +204,6 @@ class RankObjective:
         return F.softplus(MARGIN * margins - differences).mean()
 
 
-@dataclass
-class _PairObjective:
-    """What objectives on labelled pairs of sentences share."""
-
-    examples: Labelled
-
-    def __len__(self) -> int:
-        return len(self.examples)
-
-    def texts(self, place: int) -> tuple[str, ...]:
-        """Return both sentences."""
-        return self.examples.pairs[place]
-
-    def _vectors(self, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
-        """Return the vectors of the first and of the second sentences."""
-        chosen = [self.examples.pairs[k] for k in places]
-        vectors = judge.sentences([text for pair in chosen for text in pair])
-        return vectors[0::2], vectors[1::2]
-
-
-@dataclass
-class ParaphraseObjective(_PairObjective):
-    """Grades of paraphrases: the squared error of the cosine of mean-pooled sentence vectors."""
-
-    weight: float = 1.0
-    name: str = "paraphrase"
-    head: nn.Module = field(default_factory=nn.Identity)
-
-    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Return the mean of (cos(u, v) - grade)²."""
-        first, second = self._vectors(places, judge)
-        cosines = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
-        return F.mse_loss(F.cosine_similarity(first, second), cosines)
-
-
-@dataclass
-class NliObjective(_PairObjective):
-    """A linear classifier of entailment on (u, v, |u - v|) of mean-pooled vectors."""
-
-    width: int
-    weight: float = 1.0
-    name: str = "nli"
-    seed: int = 0
-    head: nn.Module = field(init=False)
-
-    def __post_init__(self) -> None:
-        with torch.random.fork_rng():
-            torch.manual_seed(self.seed)
-            self.head = nn.Linear(3 * self.width, len(LABELS))
-
-    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Return the mean cross entropy."""
-        first, second = self._vectors(places, judge)
-        logits = self.head(torch.cat([first, second, (first - second).abs()], dim=1))
-        return F.cross_entropy(logits, torch.from_numpy(self.examples.values[list(places)]).long())
-
-
 def pearson(first: Tensor, second: Tensor) -> Tensor:
     """Return Pearson's r of two vectors [n]; r and its gradient are 0 if one is constant."""
     x, y = first - first.mean(), second - second.mean()
@@ -255,14 +212,24 @@ def pearson(first: Tensor, second: Tensor) -> Tensor:
 
 
 def make_objective(
-    kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int
+    kind: str,
+    examples: Examples | Labelled,
+    weight: float,
+    width: int,
+    seed: int,
+    pool: str = "first",
 ) -> TuningObjective:
-    """Make the objective of a kind over examples; `width` is the dimension of sentence vectors."""
-    if kind in ("nli", "paraphrase"):
+    """Make the objective of a kind over examples; `width` is the dimension of sentence vectors.
+
+    `pool` is the vector that classify reads: of the first piece, or the mean.
+    """
+    if kind in PAIR_KINDS:
         pairs = examples if isinstance(examples, Labelled) else _as_labelled(examples)
         if kind == "paraphrase":
             return ParaphraseObjective(pairs, weight)
-        return NliObjective(pairs, width, weight, seed=seed)
+        if kind == "nli":
+            return NliObjective(pairs, width, weight, seed=seed)
+        return ClassifyObjective(pairs, width, weight, pool, seed=seed)
     assert isinstance(examples, Examples)
     has = "scores" if examples.better is None else "rankings"
     if (kind in ("rank", "errors")) != (has == "rankings"):

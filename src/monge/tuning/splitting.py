@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
-from monge.tuning.examples import Examples, Labelled
+from monge.tuning.examples import Examples
+from monge.tuning.labelled import Labelled
 
 Texts = frozenset[str]
 FILLED = 0.5
@@ -26,7 +27,7 @@ class Parts:
     """
 
     lessons: list[Examples | Labelled]
-    held: Examples
+    held: Examples | Labelled
     left_out: list[int]
 
     @property
@@ -46,10 +47,6 @@ def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int)
     held-out ones are left out.
     """
     first = lessons[0]
-    if not isinstance(first, Examples):
-        raise InvalidSetting(
-            f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first"
-        )
     if not 0 < fraction < 1:
         raise InvalidSetting(
             f"--dev takes a data set or a fraction between 0 and 1, got {fraction}"
@@ -69,7 +66,7 @@ def hold_out(lessons: Sequence[Examples | Labelled], fraction: float, seed: int)
     )
 
 
-def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples) -> Parts:
+def keep_apart(lessons: Sequence[Examples | Labelled], held: Examples | Labelled) -> Parts:
     """Leave out of every lesson the judgements that share any text with held-out ones."""
     forbidden = _all_texts(held)
     remaining: list[Examples | Labelled] = []
@@ -120,15 +117,22 @@ def group_by_shared_text(texts: Sequence[Texts]) -> list[list[int]]:
     return [places[name] for name in sorted(places)]
 
 
-def _source_items(examples: Examples) -> list[list[int]]:
-    """Group the places of judgements by the first reference of the judged segment."""
+def _source_items(examples: Examples | Labelled) -> list[list[int]]:
+    """Group the places of judgements by their first reference, of pairs by the first sentence."""
+    places: dict[str, list[int]] = {}
+    for place, text in enumerate(_item_texts(examples)):
+        places.setdefault(text, []).append(place)
+    return [places[name] for name in sorted(places)]
+
+
+def _item_texts(examples: Examples | Labelled) -> list[str]:
+    """Return the text per judgement that says which item it is of."""
+    if isinstance(examples, Labelled):
+        return [first for first, _ in examples.pairs]
     owners = (
         range(len(examples.rows)) if examples.better is None else examples.better[:, 0].tolist()
     )
-    places: dict[str, list[int]] = {}
-    for place, owner in enumerate(owners):
-        places.setdefault(examples.rows[owner].references[0], []).append(place)
-    return [places[name] for name in sorted(places)]
+    return [examples.rows[owner].references[0] for owner in owners]
 
 
 def _draw_sets(sets: Sequence[list[int]], room: int, seed: int) -> list[int]:

@@ -28,11 +28,13 @@ from monge.scoring.transport import TransportMetric, bind_metric
 from monge.tuning import checkpoint
 from monge.tuning.adapted_blocks import Method
 from monge.tuning.card import card_text, curve_svg
-from monge.tuning.examples import Examples, Labelled, content_digest
+from monge.tuning.examples import Examples, content_digest
+from monge.tuning.labelled import Labelled
 from monge.tuning.learner import Learner
 from monge.tuning.lessons import DataLocation, Lesson, open_lesson, read_grades
 from monge.tuning.loop import Loop, Schedule, State, Told
 from monge.tuning.objectives import TuningObjective, make_objective
+from monge.tuning.pair_objectives import PairObjective
 from monge.tuning.splitting import Parts, hold_out, keep_apart
 from monge.tuning.teacher import Teacher, distil_objective
 from monge.types import CorpusStats
@@ -119,8 +121,17 @@ class _OpenedPlan:
         return self.parts.lessons
 
     @property
-    def held(self) -> Examples:
+    def held(self) -> Examples | Labelled:
         return self.parts.held
+
+    def agreement(self, held: Examples | Labelled | None = None) -> float:
+        """Return the agreement with held-out judgements, or the accuracy on held-out labels."""
+        held = self.held if held is None else held
+        if isinstance(held, Examples):
+            return agreement(self.judge, held)
+        objective = self.loop.objectives[0]
+        assert isinstance(objective, PairObjective)
+        return objective.agreement(held, self.judge)
 
     @property
     def metric(self) -> TransportMetric:
@@ -149,10 +160,7 @@ def estimate(plan: Plan) -> str:
     """Describe what a plan would do and how long it takes, by timing three steps and checks."""
     ready = _open_plan(plan)
     seconds = ready.loop.time_step()
-    first_held = ready.held.select(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
-    began = time.monotonic()
-    held_scores(ready.judge, first_held)
-    check = (time.monotonic() - began) / len(first_held.rows) * len(ready.held.rows)
+    check = _time_check(ready)
     checks = plan.schedule.epochs * plan.schedule.checks + 1
     minutes = (seconds * ready.loop.steps + check * checks) / 60
     learned_text = ", ".join(
@@ -170,6 +178,17 @@ def estimate(plan: Plan) -> str:
         f"machine as it is now ({seconds:.2f} s a step)\nmemory     {peak_memory() / 2**30:.1f} GB "
         "so far; a run peaks a little above\n"
     )
+
+
+def _time_check(ready: _OpenedPlan) -> float:
+    """Return the seconds that a check of held-out judgements takes, from the first of them."""
+    first_held = ready.held.select(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
+    began = time.monotonic()
+    if isinstance(first_held, Labelled) or isinstance(ready.held, Labelled):
+        ready.agreement(first_held)
+        return (time.monotonic() - began) / len(first_held) * len(ready.held)
+    held_scores(ready.judge, first_held)
+    return (time.monotonic() - began) / len(first_held.rows) * len(ready.held.rows)
 
 
 def tune(
@@ -192,10 +211,8 @@ def tune(
     }
     checkpoint.restore(partial, loop, facts)
     if not loop.state.curve:
-        loop.check(agreement(judge, held), None)
-    state = loop.run(
-        lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch
-    )
+        loop.check(ready.agreement(), None)
+    state = loop.run(ready.agreement, lambda _: checkpoint.save(partial, loop, facts), watch)
     run_facts = {
         "seconds": round(time.monotonic() - began, 1),
         "threads": torch.get_num_threads(),
@@ -248,12 +265,23 @@ def _open_lessons(plan: Plan) -> Parts:
         return parts
     if plan.dev in [name for lesson in plan.parsed_lessons for name in lesson.data.split("+")]:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
-    chosen = open_lesson(Lesson.parse(plan.dev), plan.data_location)
-    if not isinstance(chosen, Examples):
+    lesson, first = Lesson.parse(plan.dev), plan.parsed_lessons[0]
+    chosen = open_lesson(lesson, plan.data_location)
+    if isinstance(chosen, Labelled) and not _same_kind(opened[0], chosen, first, lesson):
         raise InvalidSetting(
-            f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}"
+            f"--dev {plan.dev} has pairs to choose by: the first --train must learn "
+            f"{lesson.objective} of the same labels, it learns {first.objective}:{first.data}"
         )
     return keep_apart(opened, chosen)
+
+
+def _same_kind(learned: Examples | Labelled, held: Labelled, first: Lesson, dev: Lesson) -> bool:
+    """Return whether held-out pairs have the labels that the first lesson learns."""
+    return (
+        isinstance(learned, Labelled)
+        and learned.classes == held.classes
+        and first.objective == dev.objective
+    )
 
 
 def _fit_idf(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) -> CorpusStats | None:
@@ -265,6 +293,9 @@ def _fit_idf(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) ->
         text for examples in with_scores for row in examples.rows for text in row.references
     )
     own = dict.fromkeys(row.hypothesis for examples in with_scores for row in examples.rows)
+    if not with_scores:  # pairs alone: the second sentences stand for references
+        pairs = [pair for pairs in lessons if isinstance(pairs, Labelled) for pair in pairs.pairs]
+        own, texts = (dict.fromkeys(pair[side] for pair in pairs) for side in (0, 1))
     return fit(
         metric,
         references=list(texts),
@@ -284,9 +315,13 @@ def _lesson_objective(
             f"mse brings the score itself to the human score, and {judge.metric.name} is a "
             "distance: take score, which learns a slope"
         )
-    width = len(judge.sentences(["."])[0]) if kind == "nli" else 0
+    width = 0
+    if kind == "nli":
+        width = len(judge.sentences(["."])[0])
+    elif kind == "classify":
+        width = len(judge.joint_vectors([(".", ".")], lesson.pool)[0])
     if kind != "distil":
-        return make_objective(kind, examples, lesson.weight, width, seed)
+        return make_objective(kind, examples, lesson.weight, width, seed, lesson.pool)
     assert isinstance(examples, Examples)
     if plan.teacher is None:
         raise InvalidSetting(
@@ -324,6 +359,7 @@ def _card(
             "judgements": len(held),
             "agreement": state.best_value,
             "texts_also_learned": ready.parts.shared,
+            **({"statistic": _pair_statistic(ready)} if isinstance(held, Labelled) else {}),
         },
         "curve": state.curve,
         **run_facts,
@@ -333,6 +369,11 @@ def _card(
             "python": platform.python_version(),
         },
     }
+
+
+def _pair_statistic(ready: _OpenedPlan) -> str:
+    """Return the name of the number that says how well held-out pairs are told apart."""
+    return "Pearson's r" if ready.loop.objectives[0].name == "paraphrase" else "accuracy"
 
 
 def _lesson_records(ready: _OpenedPlan) -> list[dict[str, Any]]:

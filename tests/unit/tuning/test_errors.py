@@ -116,7 +116,7 @@ def test_a_sample_keeps_its_margins(texts):
 def test_what_cannot_be_learned_from_is_named(texts, tmp_path):
     with pytest.raises(UnknownName, match="did you mean number"):
         open_errors(texts, f"errors:{texts}(kinds=numbr)")
-    with pytest.raises(InvalidSetting, match="only errors has it"):
+    with pytest.raises(InvalidSetting, match="the option kinds is for errors, score has none"):
         Lesson.parse("score:wmt15(kinds=number)") and open_lesson(
             Lesson.parse("score:wmt15(kinds=number)"), DataLocation(tmp_path)
         )

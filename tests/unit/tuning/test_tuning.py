@@ -13,15 +13,12 @@ from safetensors.torch import load_file
 import monge
 from monge.errors import DataError, InvalidSetting, ModelError, StatisticsMismatch, UsageError
 from monge.tuning import Lesson, Method, Schedule, Teacher, estimate, tune, tuning
-from monge.tuning.examples import Labelled, judged_examples, read_labelled, standardise
+from monge.tuning.examples import judged_examples, standardise
+from monge.tuning.labelled import Labelled, read_labelled
 from monge.tuning.lessons import GRADES, read_grades
 from monge.tuning.loop import Loop
-from monge.tuning.objectives import (
-    NliObjective,
-    ParaphraseObjective,
-    ScoreObjective,
-    make_objective,
-)
+from monge.tuning.objectives import ScoreObjective, make_objective
+from monge.tuning.pair_objectives import NliObjective, ParaphraseObjective
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
 
@@ -316,9 +313,9 @@ def test_labelled_pairs(tmp_path):
     path = tmp_path / "sick.txt"
     path.write_text(
         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta cat\ta "
-        "dog\t3\tNEUTRAL\n"
+        "dog\t3\tNEUTRAL\n2\ta cat\ta dog\t1\tCONTRADICTION\n"
     )
-    assert read_labelled(path).values.tolist() == [1.0]
+    assert read_labelled(path).values.tolist() == [1.0, 2.0]
     path.write_text("a cat\ta dog\tmaybe\n")
     with pytest.raises(
         DataError, match=r"line 1: label 'maybe'; labels: entailment, neutral, contradiction"
@@ -438,7 +435,7 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
         DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"
     ):
         ready(taught)
-    with pytest.raises(InvalidSetting, match="only distil has one"):
+    with pytest.raises(InvalidSetting, match="the option teacher is for distil, score has none"):
         ready(replace(taught, lessons="score:table(pairs=de,teacher=en)"))
 
 
