@@ -19,8 +19,38 @@ class ModelOptions:
     """Options for the models, and for where they run."""
 
     model: studies.Models = None
+    stand_in: Annotated[
+        list[str] | None,
+        option(
+            "--stand-in MODEL=DIR",
+            options.MODEL,
+            help="A model for the rows that the paper computed with MODEL, such as "
+            "word2vec=glove-6b-50d; repeatable. Rows whose model is not here are left out "
+            "otherwise.",
+        ),
+    ] = None
+    layers: Annotated[
+        str | None,
+        option(
+            "--layers CHOICE",
+            options.MODEL,
+            help="Which layers of the model give the vectors, for the rows that name none.",
+        ),
+    ] = None
     online: options.Online = False
     device: options.Device = "auto"
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """The models of `--stand-in` by the names of the paper's."""
+        pairs = [text.partition("=") for text in self.stand_in or ()]
+        for name, equals, model in pairs:
+            if not (name and equals and model):
+                raise UsageError(
+                    f"--stand-in takes MODEL=DIR, such as word2vec=glove-6b-50d; got "
+                    f"{name + equals + model!r}"
+                )
+        return {name: model for name, _, model in pairs}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +94,8 @@ class PublishedTableOptions:
         ),
     ] = None
 
+    sample: options.Sample = None
+
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs`: None for all of them, an empty list for `none`."""
@@ -103,8 +135,12 @@ def reproduce(
             papers.reproduce(
                 paper_table,
                 data,
-                setup=Setup(model=model, device=models.device, online=models.online),
-                pairs=published.groups,
+                models=papers.Models(
+                    Setup(model=model, device=models.device, online=models.online),
+                    models.stand_ins,
+                    models.layers or "",
+                ),
+                selection=papers.Selection(published.groups, published.sample),
                 **vars(resamples),
                 run=run,
             ).to_dict()

@@ -47,11 +47,19 @@ class ClaimDraws:
     def of(
         self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int
     ) -> Array:
-        """Return draws [rows, resamples] of the mean over groups; missing ones are the value."""
+        """Return draws [rows, resamples] of the mean over groups; missing ones are the value.
+
+        Where each group is one source item (a topic), groups are resampled.
+        """
         statistic = named(column.statistic, dataset.kind)
         table = agreement_table(
             dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number
         )
+        columns = table.columns.values()
+        if len(columns) > 1 and all(
+            column.question is not None and column.question.single_item for column in columns
+        ):
+            return table.mean.draws
         draws = np.zeros((len(scores), self.resamples))
         for weight, group_column in zip(table.weights, table.columns.values(), strict=True):
             draws += weight * np.where(
@@ -294,6 +302,8 @@ def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
     chosen = [k for k, column in enumerate(columns) if str(column) == claim.column]
     if claim.to:
         chosen = [k for k, column in enumerate(columns) if column.group.endswith(f"-{claim.to}")]
+    if claim.out_of:
+        chosen = [k for k, column in enumerate(columns) if column.group.startswith(claim.out_of)]
     chosen = (
         chosen
         or [k for k, column in enumerate(columns) if column.group == "mean"]

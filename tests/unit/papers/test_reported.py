@@ -32,7 +32,7 @@ COUNTS = {
     "tempered-2": (24, 384, 0),
     "tempered-3": (24, 384, 16),
     "tempered-4": (8, 24, 0),
-    "tempered-figure-3": (20, 20, 20),
+    "tempered-figure-3": (28, 28, 28),
     "tempered-figure-4": (20, 20, 20),
     "reproducibility-1": (4, 32, 0),
     "reproducibility-2": (6, 48, 0),

@@ -13,7 +13,7 @@ from monge.cli.app import run
 from monge.errors import DataError, UnknownName
 from monge.evaluation import Run, ScoreBook, Setup
 from monge.evaluation.task import target_language
-from monge.papers import reproduce
+from monge.papers import Models, Selection, reproduce
 from monge.papers.claims import Tally, claim_columns, holds, judge, margin, scopes
 from monge.papers.recompute import Recomputation, told_apart
 from monge.papers.reproduction import reproduction_markdown, reproduction_text
@@ -136,7 +136,10 @@ def test_why_a_figure_could_not_be_had(data):
 def test_pairs_leave_the_mean_out(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
     found = reproduce(
-        table([line("chrf", values=(0.5,) * 3)], columns), data, pairs=["FNWN"], resamples=0
+        table([line("chrf", values=(0.5,) * 3)], columns),
+        data,
+        selection=Selection(["FNWN"]),
+        resamples=0,
     )
     one, two, mean = found.readings[0].entries["", "chrf"]
     assert one.ours is not None
@@ -147,7 +150,9 @@ def test_pairs_leave_the_mean_out(data):
 def test_all_pairs_give_the_mean_in_any_order(data):
     columns = ("sts13 score pearson OnWN", "sts13 score pearson FNWN", "sts13 score pearson mean")
     wanted = table([line("chrf", values=(0.5,) * 3)], columns)
-    every, named = (reproduce(wanted, data, pairs=pairs, resamples=0) for pairs in (None, ["*N"]))
+    every, named = (
+        reproduce(wanted, data, selection=Selection(pairs), resamples=0) for pairs in (None, ["*N"])
+    )
     assert named.readings[0].entries["", "chrf"][2].ours is not None
     assert named.readings[0].entries == every.readings[0].entries
 
@@ -155,14 +160,18 @@ def test_all_pairs_give_the_mean_in_any_order(data):
 def test_pairs_are_patterns_of_names_that_exist(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN")
     wanted = table([line("chrf", values=(0.5,) * 2)], columns)
-    one, two = reproduce(wanted, data, pairs=["F*"], resamples=0).readings[0].entries["", "chrf"]
+    one, two = (
+        reproduce(wanted, data, selection=Selection(["F*"]), resamples=0)
+        .readings[0]
+        .entries["", "chrf"]
+    )
     assert one.ours is not None and two.ours is None
     assert all(
         cell.ours is None
-        for cell in reproduce(wanted, data, pairs=[]).readings[0].entries["", "chrf"]
+        for cell in reproduce(wanted, data, selection=Selection([])).readings[0].entries["", "chrf"]
     )
     with pytest.raises(UnknownName, match=r"unknown .* group 'FNWM'; did you mean FNWN"):
-        reproduce(wanted, data, pairs=["FNWM"])
+        reproduce(wanted, data, selection=Selection(["FNWM"]))
 
 
 def test_claims_have_intervals_and_are_seeded(data):
@@ -310,7 +319,7 @@ def test_every_table_opens_its_data_sets_as_it_declares(tmp_path):
     for published in tables().values():
         for column in (*published.columns, *published.beside):
             for dataset in column.datasets:
-                work = Recomputation(published, str(tmp_path), Setup(), ScoreBook(Run()))
+                work = Recomputation(published, str(tmp_path), Models(), ScoreBook(Run()))
                 why = work.judged(dataset, column.human).why
                 assert "data not here" in why and str(tmp_path) not in why, (
                     published.name,
@@ -428,7 +437,7 @@ def test_a_metric_that_differs_by_language_has_a_signature_for_each(spoken, tiny
     columns = tuple(f"wmt17 da pearson {name}" for name in spoken.groups)
     rows = [line("lazy-emd", values=(0.5,) * 3), line("bertscore[layers=2]", values=(0.5,) * 3)]
     found = reproduce(
-        table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0
+        table(rows, columns), "", models=Models(Setup(model=str(tiny_bert))), resamples=0
     ).to_dict()
     assert list(found["signatures"]) == [
         "lazy-emd (en)",
@@ -497,10 +506,27 @@ def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
 def test_the_papers_own_model_runs_on_the_papers_layer(monkeypatch, model, metric, expected):
     from types import SimpleNamespace
 
-    recomputation = Recomputation(table_named("tempered-2"), "", Setup(), ScoreBook())
-    encoder = property(lambda _: SimpleNamespace(name=model, depth=12))
-    monkeypatch.setattr(Recomputation, "encoder", encoder)
-    assert recomputation._concrete(metric) == expected
+    recomputation = Recomputation(table_named("tempered-2"), "", Models(), ScoreBook())
+    monkeypatch.setattr(
+        "monge.papers.recompute.load_encoder", lambda _: SimpleNamespace(name=model, depth=12)
+    )
+    assert recomputation._concrete(metric, Setup()) == expected
+
+
+def test_requested_layers_are_those_of_metrics_that_name_none(monkeypatch):
+    from types import SimpleNamespace
+
+    recomputation = Recomputation(table_named("tempered-2"), "", Models(layers="3"), ScoreBook())
+    monkeypatch.setattr(
+        "monge.papers.recompute.load_encoder",
+        lambda _: SimpleNamespace(name="roberta-base", depth=12),
+    )
+    metrics = ("emd[centre=none]", "emd[layers=4]", "chrf")
+    assert [recomputation._concrete(metric, Setup()) for metric in metrics] == [
+        "emd[layers=3,centre=none]",
+        "emd[layers=4]",
+        "chrf",
+    ]
 
 
 def test_hard_and_soft_alignments_of_table_5_have_the_same_units():
