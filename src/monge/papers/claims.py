@@ -281,12 +281,22 @@ class Evidence:
             parts = [part for part in row_parts if not isinstance(part, Unavailable)]
             if len(parts) < len(chosen):
                 return None
-            for number, (dataset, _) in enumerate(parts[0]):
-                draws = self.draws.of(dataset, [part[number][1] for part in parts], column, number)
-                total += draws / len(parts[0]) / len(usable)
+            for number in range(len(parts[0])):
+                rows_here = [part[number] for part in parts]
+                total += self._draws(rows_here, column, number) / len(parts[0]) / len(usable)
         if claim.flatter:
             return np.asarray(np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0))
         return np.asarray(total[0] - total[1])
+
+    def _draws(self, rows: Parts, column: PublishedColumn, number: int) -> Array:
+        """Return draws [rows, resamples] of rows that may have human scores of their own."""
+        assert self.draws is not None
+        dataset = rows[0][0]
+        if all(other.human == dataset.human for other, _ in rows):
+            return self.draws.of(dataset, [scores for _, scores in rows], column, number)
+        return np.concatenate(
+            [self.draws.of(other, [scores], column, number) for other, scores in rows]
+        )
 
 
 def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> tuple[str, str]:
