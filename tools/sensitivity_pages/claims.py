@@ -524,6 +524,68 @@ def _judge_aggregation(studies: Studies) -> Finding:
     )
 
 
+def _judge_statistics(studies: Studies) -> Finding:
+    """Judge whether Kendall's tau varies most with the stop word list and Pearson's r least."""
+    text, verdicts = [], []
+    for human in SUMMARIES:
+        for metric in (MOVER, BERT):
+            values = [
+                cv_of_mean(effect, paper_settings(human, effect))
+                for ending in ("", "-spearman", "-kendall")
+                if (effect := find_effect(studies, human + ending, "stopwords", metric)) is not None
+            ]
+            numbers = [value for value in values if value is not None]
+            if len(numbers) == 3:
+                verdicts.append(numbers[2] == max(numbers) and numbers[0] == min(numbers))
+                shown = ", ".join(show_percent(value) for value in numbers)
+                text.append(f"{human.removeprefix('tac08-')}, {metric}: {shown}")
+    mark, count = judge_majority(verdicts)
+    return Finding(mark, f"CV of the mean by r, ρ, τ: {'; '.join(text)} ({count})")
+
+
+def _judge_pyramid(studies: Studies) -> Finding:
+    """Judge whether MoverScore-1 agrees best on Pyramid with its own stop word list."""
+    text, marks = [], []
+    for ending in ("", "-spearman", "-kendall"):
+        effect = find_effect(studies, SUMMARIES[1] + ending, "stopwords", MOVER)
+        own = find_level(effect, "moverscore") if effect is not None else None
+        if effect is None or own is None:
+            continue
+        best = max(effect.levels, key=lambda level: level.mean)
+        contrast = own.versus["mean"]
+        marks.append(
+            SEEN
+            if contrast.sign > 0 and best.mean == own.mean
+            else NOT_SEEN
+            if contrast.sign < 0
+            else UNDECIDED
+        )
+        bounds = "" if contrast.low is None else f" [{contrast.low:+.4f}, {contrast.high:+.4f}]"
+        text.append(
+            f"{studies[SUMMARIES[1] + ending].statistic}: with the list {own.mean:.4f}, "
+            f"{contrast.difference:+.4f}{bounds} over none; best {show_setting(best.setting)}"
+        )
+    return Finding(_join_marks(marks), "; ".join(text))
+
+
+def _judge_bertscore_keeps_all(studies: Studies) -> Finding:
+    """Judge whether no stop word list makes BERTScore better, on the mean of any study."""
+    text, gains, total = [], 0, 0
+    for name in (*SEGMENTS, *SYSTEMS, *SUMMARIES):
+        effect = find_effect(studies, name, "stopwords", BERT)
+        for setting in effect.levels if effect is not None else ():
+            if not setting.default:
+                total += 1
+                gains += setting.versus["mean"].sign > 0
+                if setting.versus["mean"].sign > 0:
+                    text.append(f"{name} {show_setting(setting.setting)}")
+    count = f"a list is better beyond noise in {gains} of {total} (study, list)"
+    return Finding(
+        NOT_RUN if not total else SEEN if not gains else NOT_SEEN,
+        f"{count}: {', '.join(text)}" if text else count,
+    )
+
+
 CLAIMS = (
     Claim("§5.1", "CV of stopwords mostly 2–4 % (MoverScore-1, segments)", _judge_stopwords_range),
     Claim("§5.1", "for Russian on WMT17 the CV of stopwords is above 10 %", _judge_russian),
@@ -550,6 +612,9 @@ CLAIMS = (
         "in other languages no list is best, but for Turkish and once for Finnish",
         _judge_none_is_best(OTHERS),
     ),
+    Claim("A.7", "τ varies most with the stop word list, Pearson's r least", _judge_statistics),
+    Claim("A.7", "on Pyramid MoverScore-1 is best with its own stop word list", _judge_pyramid),
+    Claim("A.7", "BERTScore never gains from removing stop words", _judge_bertscore_keeps_all),
     Claim(
         "§5.2",
         "idf helps MoverScore-1 in English (all but one pair)",
