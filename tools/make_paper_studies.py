@@ -81,6 +81,8 @@ def run_command(name: str, command: str, options: argparse.Namespace) -> int:
 def run_missing(options: argparse.Namespace, measures: Mapping[str, Callable[..., Any]]) -> int:
     """Run every requested study that has no kept result; return the first error code, or 0."""
     STUDIES.mkdir(parents=True, exist_ok=True)
+    if options.data is None:
+        raise SystemExit("give --data DIR or MONGE_DATA: where the published judgements lie")
     for name, command in read_plan().items():
         if (not options.only or name in options.only) and not study_path(name).exists():
             code = run_command(name, command, options)
@@ -105,8 +107,6 @@ def main() -> int:
     parser.add_argument("--cache", default=os.environ.get("MONGE_CACHE"))
     parser.add_argument("--only", nargs="*", help="these studies alone")
     options = parser.parse_args()
-    if options.data is None:
-        parser.error("give --data DIR or MONGE_DATA: where the published judgements lie")
     return run_missing(options, MEASURES)
 
 
