@@ -154,7 +154,8 @@ class Recomputation:
             **(self.switches if dataset.startswith("tac") else {}),
         }
         declared, text = switches.pop("pairs", None), switches.pop("text", "raw")
-        sample = self.selection.sample or switches.pop("sample", None)
+        declared_sample = switches.pop("sample", None)
+        sample = self.selection.sample or declared_sample
         if sample is not None:
             self.notes.append(f"{dataset}: a sample of {sample} source segments per group")
         task = Task(

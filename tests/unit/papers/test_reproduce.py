@@ -572,6 +572,9 @@ def test_a_sample_is_drawn_and_said(data):
     declared = table([line("chrf", values=(0.5,))], ("sts13 score pearson OnWN",))
     declared = replace(declared, open={"sts13": {"sample": 3}})
     assert reproduce(declared, data, resamples=0).readings[0].entries == part.readings[0].entries
+    smaller = replace(declared, open={"sts13": {"sample": 2}})
+    again = reproduce(smaller, data, selection=Selection(sample=3), resamples=0)
+    assert again.readings[0].entries == part.readings[0].entries
 
 
 def test_a_claim_about_several_rows_is_settled_only_by_all_of_them():
