@@ -171,10 +171,10 @@ def make_short_page() -> str:
     trials, claims = list(list_claims()), read_claims()
     findings = [make_finding(claim, trials) for claim in claims]
     counts = Counter(finding.verdict for finding in findings)
-    judged = judge_sensitivity()
+    sensitivity_rows = judge_sensitivity()
     head = SHORT_HEAD.format(
         total=len(claims),
-        sensitivity=len(judged),
+        sensitivity=len(sensitivity_rows),
         **{
             name: counts[verdict]
             for name, verdict in zip(
@@ -196,7 +196,7 @@ def make_short_page() -> str:
             if claim["paper"] == paper
         ]
         parts.append(f"## {CITATIONS[paper]}\n\n{make_rows(ROW_HEAD, rows)}\n\n")
-    rows = [[text, where, *marks] for where, text, marks in judged]
+    rows = [[text, section, *marks] for section, text, marks in sensitivity_rows]
     parts.append(f"{SENSITIVITY_HEAD}{make_rows(SENSITIVITY_ROW_HEAD, rows)}\n")
     return "".join(parts)
 

@@ -90,17 +90,17 @@ def write_inputs(
         draw_corpora(folder, plan["drawn"], data)
 
 
-def draw_corpora(folder: Path, drawn: Mapping[str, Any], data: Path) -> None:
+def draw_corpora(folder: Path, draw_plan: Mapping[str, Any], data: Path) -> None:
     """Write idf corpora drawn from the references of all test sets in a language together."""
     pools: dict[str, dict[str, None]] = {}
-    for source in drawn["from"]:
+    for source in draw_plan["from"]:
         for group, texts in _read_by_group(source, data, source.get("pairs")).items():
             pools.setdefault(target_language(group), {}).update(dict.fromkeys(texts))
     for language, pool in pools.items():
         texts = list(pool)
-        for number in range(drawn["count"]):
-            generator = np.random.default_rng([drawn["seed"], number])
-            size = min(drawn["texts"], len(texts))
+        for number in range(draw_plan["count"]):
+            generator = np.random.default_rng([draw_plan["seed"], number])
+            size = min(draw_plan["texts"], len(texts))
             chosen = sorted(generator.choice(len(texts), size=size, replace=False).tolist())
             path = folder / f"corpora/random-{number + 1}-{language}.txt"
             path.write_text("\n".join(texts[k] for k in chosen) + "\n", "utf-8")

@@ -154,8 +154,8 @@ def measure_german(data: str, models: str, cache: str | None) -> dict[str, Any]:
     """Measure the experiments of GermEval on the German STS benchmark, its stand-in here."""
     dataset = Task("stsb", data, switches={"languages": "de"}).open()[0]
     setup = Setup(lang="de", model=str(Path(models) / "multilingual-e5-small"))
-    other = str(write_other_texts(data))
-    metrics = {label: metric.replace("OTHER", other) for label, metric in GERMAN.items()}
+    corpus = str(write_other_texts(data))
+    metrics = {label: metric.replace("OTHER", corpus) for label, metric in GERMAN.items()}
     scores = score(dataset, metrics, setup, cache)
     as_paper = metrics["BERTScore, last layer, idf of other texts"]
     lowered_metrics = {
@@ -202,7 +202,7 @@ def measure_german(data: str, models: str, cache: str | None) -> dict[str, Any]:
     ]
     figures = list_figures(table, scores)
     for figure in figures:  # the file of other texts has a directory of this machine in its name
-        figure["signature"] = figure["signature"].replace(other, "stsb-de-train.txt")
+        figure["signature"] = figure["signature"].replace(corpus, "stsb-de-train.txt")
     errors = rescale(dataset, scores[plain], setup, cache)
     return {
         **describe(dataset, "pearson", "multilingual-e5-small"),
@@ -280,14 +280,14 @@ def halve(dataset: Judged, *, high: bool) -> tuple[Judged, dict[str, Array]]:
         assert group.scores is not None
         order = np.argsort(group.scores, kind="stable")
         middle = len(order) // 2
-        kept = np.sort(order[middle:] if high else order[:middle])
-        places[name] = kept
+        places_here = np.sort(order[middle:] if high else order[:middle])
+        places[name] = places_here
         groups[name] = replace(
             group,
-            segments=tuple(group.segments[k] for k in kept),
-            scores=group.scores[kept],
-            each=None if group.each is None else group.each[kept],
-            judgements=None if group.judgements is None else group.judgements[kept],
+            segments=tuple(group.segments[k] for k in places_here),
+            scores=group.scores[places_here],
+            each=None if group.each is None else group.each[places_here],
+            judgements=None if group.judgements is None else group.judgements[places_here],
             records=None,
         )
     return replace(dataset, groups=groups), places

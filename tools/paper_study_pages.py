@@ -138,7 +138,7 @@ def _show_convergence(study: Mapping[str, Any]) -> str:
     rows = []
     for row in result["results"]:
         median = row["median"]
-        shown = (
+        sweeps = (
             f"more than {result['most']:,}"
             if median["value"] is None
             else f"{median['value']:g} [{median['low']:g}, {median['high']:g}]"
@@ -147,7 +147,7 @@ def _show_convergence(study: Mapping[str, Any]) -> str:
         rows.append(
             [
                 f"{row['temperature']:g}",
-                shown,
+                sweeps,
                 f"{row['settled']:.0%}",
                 *(f"{misses[key]:.3f}" if key in misses else "–" for key in ("1", "10", "100")),
             ]
@@ -156,7 +156,7 @@ def _show_convergence(study: Mapping[str, Any]) -> str:
         "T",
         "sweeps (median)",
         "settled",
-        *(f"mass missed after {sweeps}" for sweeps in (1, 10, 100)),
+        *(f"mass missed after {count}" for count in (1, 10, 100)),
     )
     return (
         f"{result['metric']} on {result['pairs']} pairs of texts with {result['model']}; settled: "
@@ -170,12 +170,12 @@ def _show_vectors(study: Mapping[str, Any]) -> str:
         [
             result["model"],
             centring["centring"],
-            *(f"{kept['verdict']}: {kept['why']}" for kept in centring["properties"]),
+            *(f"{record['verdict']}: {record['why']}" for record in centring["properties"]),
         ]
         for result in study["results"]
         for centring in result["centrings"]
     ]
-    names = [kept["name"] for kept in study["results"][0]["centrings"][0]["properties"]]
+    names = [record["name"] for record in study["results"][0]["centrings"][0]["properties"]]
     return make_rows(("model", "centring", *names), rows)
 
 

@@ -109,7 +109,7 @@ def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]
 
     `also` are its trials with e5-small where they have a text of their own.
     """
-    found: dict[tuple[float, float], Trial] = {}
+    by_result: dict[tuple[float, float], Trial] = {}
     texts = {**dict.fromkeys(claim.get("trials", ()), False)}
     own = dict.fromkeys(claim.get("also", ()), True)
     for table, condition, outcome in trials:
@@ -120,11 +120,11 @@ def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]
             continue
         key = round(outcome["ours"], 9), round(outcome["low"], 9)
         place = f"{table} ({condition})" if condition else table
-        found.setdefault(
+        by_result.setdefault(
             key,
             Trial(place, outcome["ours"], outcome["low"], outcome["high"], name_verdict(outcome)),
         )
-    return list(found.values())
+    return list(by_result.values())
 
 
 def find_margins(claim: Mapping[str, Any]) -> list[Trial]:
@@ -215,8 +215,8 @@ def judge_value_of_data_to_text(_: Trials) -> Finding:
     )
     gaps = [value for value in row["difference"] if value is not None]
     verdict = HOLDS if max(gaps) < 0.01 and min(gaps) < -0.01 else FAILS
-    shown = f"ours minus MoverScore's own: {min(gaps):+.3f} to {max(gaps):+.3f} in {len(gaps)}"
-    return Finding("`moverscore-9`", f"{shown} columns (another model)", verdict)
+    text = f"ours minus MoverScore's own: {min(gaps):+.3f} to {max(gaps):+.3f} in {len(gaps)}"
+    return Finding("`moverscore-9`", f"{text} columns (another model)", verdict)
 
 
 def judge_examples(_: Trials) -> Finding:
@@ -250,14 +250,14 @@ def judge_recall(_: Trials) -> Finding:
     tasks = read_study("sides").get("tasks", {})
     if not tasks:
         return NOT_RUN
-    behind, ahead, shown = 0, 0, []
+    behind, ahead, parts = 0, 0, []
     for title, task in tasks.items():
         for margin in task["margins"]:
             if margin["says"] in ("recall over precision", "recall over F1"):
                 behind += margin["high"] < 0
                 ahead += margin["low"] > 0
                 if margin["high"] < 0:
-                    shown.append(
+                    parts.append(
                         f"{title}, {margin['says']}: {margin['value']:+.3f} "
                         f"[{margin['low']:+.3f}, {margin['high']:+.3f}]"
                     )
@@ -265,7 +265,7 @@ def judge_recall(_: Trials) -> Finding:
     figures = f"ahead of precision or F1 beyond noise in {ahead} of {2 * len(tasks)}, behind in "
     return Finding(
         "[sides](reproduction/studies.md#sides)",
-        f"{figures}{behind}" + (f": {'; '.join(shown[:2])}" if shown else ""),
+        f"{figures}{behind}" + (f": {'; '.join(parts[:2])}" if parts else ""),
         verdict,
     )
 
@@ -304,7 +304,7 @@ def judge_layers(trials: Trials) -> Finding:
     stable = len(verdicts) - len(turned)
     figures = f"{len(layers)} layers of two models: {stable} of {len(verdicts)} claims never turn"
     if turned:
-        figures += f"; these hold at some layers and fail at others: {', '.join(turned)}"
+        figures += f"; these hold at some layers and fail at without: {', '.join(turned)}"
     return Finding("`tempered-2 --layers`", figures, IN_PART if turned else HOLDS)
 
 
@@ -317,21 +317,21 @@ def judge_convergence(_: Trials) -> Finding:
     ]
     if not results:
         return NOT_RUN
-    shown, rising = [], True
+    parts, rising = [], True
     for result in results:
         rows = result["results"]
         medians = [row["median"]["value"] for row in rows]
-        known = [float("inf") if value is None else value for value in medians]
-        rising = rising and all(a >= b for a, b in pairwise(known))
+        counts = [float("inf") if value is None else value for value in medians]
+        rising = rising and all(a >= b for a, b in pairwise(counts))
         middle = next(row for row in rows if row["temperature"] == 0.01)["median"]
         last = rows[-1]["median"]
-        shown.append(
+        parts.append(
             f"{result['model']}: median {middle['value']:g} [{middle['low']:g}, "
             f"{middle['high']:g}] sweeps at T = .01, {last['value']:g} at .15"
         )
     return Finding(
         "[convergence](reproduction/studies.md#convergence)",
-        "; ".join(shown),
+        "; ".join(parts),
         HOLDS if rising else FAILS,
     )
 
@@ -341,20 +341,20 @@ def judge_vectors(_: Trials) -> Finding:
     results = read_study("vectors").get("results", ())
     if not results:
         return NOT_RUN
-    held, others, total = 0, 0, 0
+    held, without, total = 0, 0, 0
     for result in results:
         for centring in result["centrings"]:
-            has_all = all(kept["verdict"] == "holds" for kept in centring["properties"])
+            has_all = all(record["verdict"] == "holds" for record in centring["properties"])
             if centring["centring"] == "corpus":
                 total += 1
                 held += has_all
             elif centring["centring"] in ("none", "dimension", "sentence"):
-                others += has_all
-    verdict = HOLDS if held == total and not others else IN_PART if held else FAILS
+                without += has_all
+    verdict = HOLDS if held == total and not without else IN_PART if held else FAILS
     return Finding(
         "[vectors](reproduction/studies.md#vectors)",
         f"corpus centring has all three properties on {held} of {total} models; without it, or by "
-        f"dimension or sentence, {others} of {3 * total} have",
+        f"dimension or sentence, {without} of {3 * total} have",
         verdict,
     )
 

@@ -28,9 +28,9 @@ NAMES = dict(zip(THREE, ("Mover-1", "Mover-2", "BERT-F1"), strict=True))
 Sides = tuple[Studies, Studies]
 
 
-def set_beside(ours: Studies, of_paper: Studies) -> str:
+def set_beside(our_studies: Studies, of_paper: Studies) -> str:
     """Return the paper's tables with ours in the next columns."""
-    sides = ours, of_paper
+    sides = our_studies, of_paper
     parts = [
         _spreads("reproducibility-9", "stopwords", sides),
         _spreads("reproducibility-11", "idf", sides),
@@ -75,10 +75,8 @@ def _spreads(name: str, factor: str, sides: Sides) -> str:
     for metric, label in NAMES.items():
         cells = []
         for _, column, names in columns:
-            here = [
-                _show(average(read_cvs(side, names, factor, metric).values())) for side in sides
-            ]
-            cells.append(f"{_show(published[label].get(column))} · {here[0]} · {here[1]}")
+            cvs = [_show(average(read_cvs(side, names, factor, metric).values())) for side in sides]
+            cells.append(f"{_show(published[label].get(column))} · {cvs[0]} · {cvs[1]}")
         rows.append([label, *cells])
     number = tables()[name].number
     title = f"**{number.capitalize()}: CV in % of {factor}, into English** (the paper · ours, our "
@@ -155,8 +153,8 @@ def _best_lists(sides: Sides) -> str:
             for language, size in published.items():
                 cells = [_best_of(side, year, language, metric, "stopwords") for side in sides]
                 if any(cells) and language != "en":
-                    shown = f"{size:g} words" if size else "none"
-                    rows.append([f"{year} {language}", NAMES[metric], shown, *cells])
+                    words = f"{size:g} words" if size else "none"
+                    rows.append([f"{year} {language}", NAMES[metric], words, *cells])
     return "**Table 10: the stop word list that does best, out of English**\n\n" + make_rows(
         ["", "metric", "the paper", "our default", "the paper's default"], rows
     )
@@ -230,6 +228,6 @@ def _compare_random(side: Studies, name: str, metric: str) -> list[str]:
     if effect is None:
         return ["", ""]
     return [
-        _show(relative_means(effect, "random-", other))
-        for other in ("off", original_corpus(effect))
+        _show(relative_means(effect, "random-", corpus))
+        for corpus in ("off", original_corpus(effect))
     ]

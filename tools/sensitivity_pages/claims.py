@@ -537,8 +537,8 @@ def _judge_statistics(studies: Studies) -> Finding:
             numbers = [value for value in values if value is not None]
             if len(numbers) == 3:
                 verdicts.append(numbers[2] == max(numbers) and numbers[0] == min(numbers))
-                shown = ", ".join(show_percent(value) for value in numbers)
-                text.append(f"{human.removeprefix('tac08-')}, {metric}: {shown}")
+                percentages = ", ".join(show_percent(value) for value in numbers)
+                text.append(f"{human.removeprefix('tac08-')}, {metric}: {percentages}")
     mark, count = judge_majority(verdicts)
     return Finding(mark, f"CV of the mean by r, ρ, τ: {'; '.join(text)} ({count})")
 

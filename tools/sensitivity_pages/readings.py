@@ -195,14 +195,14 @@ def read_rds(
     return cases
 
 
-def relative_means(effect: Effect, beginning: str, other: str) -> float | None:
+def relative_means(effect: Effect, beginning: str, setting: str) -> float | None:
     """Return RD in percent of the mean of some settings against another, on the mean of groups."""
     means = [
         setting_level.mean
         for setting_level in effect.levels
         if setting_level.setting.startswith(beginning)
     ]
-    base = find_level(effect, other)
+    base = find_level(effect, setting)
     return relative(sum(means) / len(means), base.mean) if means and base is not None else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from monge.cli import engines, option_groups, options, studies
 from monge.cli.options import option
 from monge.cli.printing import emit, terminal_layout
 from monge.errors import UsageError
+
+if TYPE_CHECKING:
+    from monge.papers import Models
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,14 @@ class ModelOptions:
                     f"{name + equals + model!r}"
                 )
         return {name: model for name, _, model in pairs}
+
+    def of(self, model: str) -> Models:
+        """Return a model with the stand-ins and layers of the command line."""
+        from monge import papers
+        from monge.evaluation import Setup
+
+        setup = Setup(model=model, device=self.device, online=self.online)
+        return papers.Models(setup, self.stand_ins, self.layers or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +127,7 @@ def reproduce(
     """Compute a published table again, or list the published tables."""
     output.check()
     from monge import papers
-    from monge.evaluation import Run, Setup
+    from monge.evaluation import Run
 
     form, monge = output.output_format, version("monge")
     width = terminal_layout(output.output)["width"]
@@ -135,11 +146,7 @@ def reproduce(
             papers.reproduce(
                 paper_table,
                 data,
-                models=papers.Models(
-                    Setup(model=model, device=models.device, online=models.online),
-                    models.stand_ins,
-                    models.layers or "",
-                ),
+                models=models.of(model),
                 selection=papers.Selection(published.groups, published.sample),
                 **vars(resamples),
                 run=run,

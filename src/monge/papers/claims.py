@@ -285,10 +285,10 @@ class Evidence:
         """Return draws [rows, resamples] of rows that may have human scores of their own."""
         assert self.draws is not None
         dataset = rows[0][0]
-        if all(other.human == dataset.human for other, _ in rows):
+        if all(row_dataset.human == dataset.human for row_dataset, _ in rows):
             return self.draws.of(dataset, [scores for _, scores in rows], column, number)
         return np.concatenate(
-            [self.draws.of(other, [scores], column, number) for other, scores in rows]
+            [self.draws.of(row_dataset, [scores], column, number) for row_dataset, scores in rows]
         )
 
 
