@@ -107,13 +107,16 @@ def list_trials(
 def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]) -> list[Trial]:
     """Return the trials of a claim, each result once: tables repeat each other's rows.
 
-    `also` are its trials with e5-small where they have a text of their own.
+    `also` are its trials with e5-small where they have a text of their own; with `layers` those at
+    other layers than the usual one count too.
     """
     by_result: dict[tuple[float, float], Trial] = {}
     texts = {**dict.fromkeys(claim.get("trials", ()), False)}
     own = dict.fromkeys(claim.get("also", ()), True)
     for table, condition, outcome in trials:
-        if "layers" in condition or outcome["says"] not in {**texts, **own}:
+        if "layers" in condition and not claim.get("layers"):
+            continue
+        if outcome["says"] not in {**texts, **own}:
             continue
         is_small = "e5-small" in condition and "multilingual" not in condition
         if own and is_small != own.get(outcome["says"], False):
@@ -304,7 +307,7 @@ def judge_layers(trials: Trials) -> Finding:
     stable = len(verdicts) - len(turned)
     figures = f"{len(layers)} layers of two models: {stable} of {len(verdicts)} claims never turn"
     if turned:
-        figures += f"; these hold at some layers and fail at without: {', '.join(turned)}"
+        figures += f"; these hold at some layers and fail at others: {', '.join(turned)}"
     return Finding("`tempered-2 --layers`", figures, IN_PART if turned else HOLDS)
 
 
