@@ -107,7 +107,8 @@ def list_trials(
 def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]) -> list[Trial]:
     """Return the trials of a claim, each result once: tables repeat each other's rows.
 
-    `also` are its trials with e5-small where they have a text of their own; with `layers` those at
+    `also` are its trials with e5-small where they have a text of their own, tuned for that model, and
+    then those with the multilingual model, which nothing was tuned for, do not count; with `layers` those at
     other layers than the usual one count too.
     """
     by_result: dict[tuple[float, float], Trial] = {}
@@ -118,8 +119,9 @@ def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]
             continue
         if outcome["says"] not in {**texts, **own}:
             continue
-        is_small = "e5-small" in condition and "multilingual" not in condition
-        if own and is_small != own.get(outcome["says"], False):
+        is_multilingual = "multilingual" in condition
+        is_small = "e5-small" in condition and not is_multilingual
+        if own and (is_multilingual or is_small != own.get(outcome["says"], False)):
             continue
         key = round(outcome["ours"], 9), round(outcome["low"], 9)
         place = f"{table} ({condition})" if condition else table
