@@ -107,9 +107,9 @@ def list_trials(
 def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]) -> list[Trial]:
     """Return the trials of a claim, each result once: tables repeat each other's rows.
 
-    `also` are its trials with e5-small where they have a text of their own, tuned for that model, and
-    then those with the multilingual model, which nothing was tuned for, do not count; with `layers` those at
-    other layers than the usual one count too.
+    `also` are its trials with e5-small where they have a text of their own, tuned for that model;
+    those with the multilingual model, which nothing was tuned for, do not count then. With `layers`
+    those at other layers than the usual one count too.
     """
     by_result: dict[tuple[float, float], Trial] = {}
     texts = {**dict.fromkeys(claim.get("trials", ()), False)}
