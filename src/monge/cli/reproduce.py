@@ -22,6 +22,14 @@ class ModelOptions:
     """Options for the models, and for where they run."""
 
     model: studies.Models = None
+    online: options.Online = False
+    device: options.Device = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperModelOptions:
+    """Options for what stands in for the paper's models."""
+
     stand_in: Annotated[
         list[str] | None,
         option(
@@ -40,8 +48,6 @@ class ModelOptions:
             help="Which layers of the model give the vectors, for the rows that name none.",
         ),
     ] = None
-    online: options.Online = False
-    device: options.Device = "auto"
 
     @property
     def stand_ins(self) -> dict[str, str]:
@@ -55,12 +61,12 @@ class ModelOptions:
                 )
         return {name: model for name, _, model in pairs}
 
-    def of(self, model: str) -> Models:
+    def of(self, model: str, models: ModelOptions) -> Models:
         """Return a model with the stand-ins and layers of the command line."""
         from monge import papers
         from monge.evaluation import Setup
 
-        setup = Setup(model=model, device=self.device, online=self.online)
+        setup = Setup(model=model, device=models.device, online=models.online)
         return papers.Models(setup, self.stand_ins, self.layers or "")
 
 
@@ -120,6 +126,7 @@ def reproduce(
     *,
     published: PublishedTableOptions,
     models: ModelOptions,
+    stand_ins: PaperModelOptions,
     resamples: ClaimResamplingOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
@@ -146,7 +153,7 @@ def reproduce(
             papers.reproduce(
                 paper_table,
                 data,
-                models=models.of(model),
+                models=stand_ins.of(model, models),
                 selection=papers.Selection(published.groups, published.sample),
                 **vars(resamples),
                 run=run,
