@@ -41,7 +41,7 @@ class Trial:
 
     def show(self) -> str:
         """Return the margin with its interval."""
-        return f"{self.margin:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        return f"{self.margin:+.3f} [{self.low:+.3f}, {self.high:+.3f}]".replace("-", "−")
 
 
 @dataclass(frozen=True)
