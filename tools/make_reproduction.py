@@ -68,7 +68,7 @@ RUNS = (
     "moverscore-5",
     "moverscore-6",
     f"moverscore-6 {E5}",
-    f"reproducibility-1 {INTO_ENGLISH} --sample 60",
+    f"reproducibility-1 {INTO_ENGLISH} --sample 40",
     f"reproducibility-1 {WMT18}",
     "reproducibility-2",
     "reproducibility-3",
