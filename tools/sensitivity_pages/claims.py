@@ -488,7 +488,7 @@ def _judge_outliers(studies: Studies) -> Finding:
                 for case, value in _raw_and_corrected(studies, factor)[1].items()
                 if case[0] == year
             }
-            if cases:
+            if any(group in ("en-tr", "en-ru", "en-de") for _, group in cases):
                 (_, group), value = max(cases.items(), key=lambda item: item[1])
                 tops.append(
                     (
