@@ -379,33 +379,50 @@ def _judge_default_is_best(names: Sequence[str], *, claimed: bool) -> Callable[.
     return judge
 
 
-def _judge_system_level(studies: Studies) -> Finding:
-    """Judge whether systems are less sensitive than segments."""
-    text, marks = [], []
-    for factor in ("stopwords", "idf", "subwords"):
-        differences = []
-        for segment, system in zip(ENGLISH, SYSTEMS, strict=True):
-            low, high = (
-                [read_cvs(studies, [name], factor, m) for m in THREE] for name in (system, segment)
+def _judge_system_level(
+    pairs: Sequence[tuple[Sequence[str], str]],
+) -> Callable[[Studies], Finding]:
+    """Return a judge of whether systems are less sensitive than segments.
+
+    `pairs` name the studies of segments and the study of the same systems.
+    """
+
+    def judge(studies: Studies) -> Finding:
+        text, marks = [], []
+        for factor in ("stopwords", "idf", "subwords"):
+            differences = _pair_levels(studies, pairs, factor)
+            mark, count = judge_direction(
+                segment_cv - system_cv for segment_cv, system_cv in differences
             )
-            for group in dict.fromkeys(case[1] for cvs in high for case in cvs):
-                pair = [
-                    average(v for cvs in side for case, v in cvs.items() if case[1] == group)
-                    for side in (high, low)
-                ]
-                if pair[0] is not None and pair[1] is not None:
-                    differences.append((pair[0], pair[1]))
-        mark, count = judge_direction(
-            segment_cv - system_cv for segment_cv, system_cv in differences
+            marks.append(mark)
+            means = [average(difference[k] for difference in differences) for k in (0, 1)]
+            text.append(
+                f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} "
+                f"(systems), smaller in {count}"
+            )
+        return Finding(_join_marks(marks), "; ".join(text))
+
+    return judge
+
+
+def _pair_levels(
+    studies: Studies, pairs: Sequence[tuple[Sequence[str], str]], factor: str
+) -> list[tuple[float, float]]:
+    """Return the CVs of segments and systems, means over metrics, group by group."""
+    differences = []
+    for segment_names, system in pairs:
+        low, high = (
+            [read_cvs(studies, names, factor, m) for m in THREE]
+            for names in ([system], segment_names)
         )
-        marks.append(mark)
-        means = [average(difference[k] for difference in differences) for k in (0, 1)]
-        text.append(
-            f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} (systems), "
-            f"smaller in "
-            f"{count}"
-        )
-    return Finding(_join_marks(marks), "; ".join(text))
+        for group in dict.fromkeys(case[1] for cvs in high for case in cvs):
+            pair = [
+                average(v for cvs in side for case, v in cvs.items() if case[1] == group)
+                for side in (high, low)
+            ]
+            if pair[0] is not None and pair[1] is not None:
+                differences.append((pair[0], pair[1]))
+    return differences
 
 
 def _judge_summaries(studies: Studies) -> Finding:
@@ -677,7 +694,16 @@ CLAIMS = (
         "… and rarely in other languages (2 of 16)",
         _judge_default_is_best(OTHERS, claimed=False),
     ),
-    Claim("§5.4", "systems are less sensitive than segments", _judge_system_level),
+    Claim(
+        "§5.4",
+        "systems are less sensitive than segments",
+        _judge_system_level([([name], f"{name}-systems") for name in ENGLISH]),
+    ),
+    Claim(
+        "A.7",
+        "… in other languages too",
+        _judge_system_level([(OTHERS[:3], "wmt17-out-systems")]),
+    ),
     Claim("§5.4", "summaries are less sensitive than segments", _judge_summaries),
     Claim(
         "§5.4",
