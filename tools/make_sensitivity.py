@@ -22,12 +22,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from repository import RESULTS, ROOT, Pages, read_json, write_pages
 from sensitivity_pages.figures import draw_figures
 from sensitivity_pages.page import make_texts
 
 from monge.datasets import open_dataset
 from monge.evaluation import Design, Resampling, Run, Sensitivity, Setup, Task, sensitivity
+from monge.evaluation.task import target_language
 
 Study = Mapping[str, Any]
 STUDIES = RESULTS / "sensitivity"
@@ -53,6 +55,7 @@ def run_study(
                 level=study.get("level", "segment"),
                 human=study.get("human"),
                 sample=study.get("sample"),
+                statistic=study.get("statistic"),
             ),
             study["metrics"],
             Design(study["factors"], cross=study.get("cross", False)),
@@ -83,21 +86,51 @@ def write_inputs(
                 )
             )
             (folder / f"corpora/{name}.txt").write_text("\n".join(texts) + "\n", "utf-8")
+    if "corpora/random-" in factors:
+        draw_corpora(folder, plan["drawn"], data)
+
+
+def draw_corpora(folder: Path, draw_plan: Mapping[str, Any], data: Path) -> None:
+    """Write idf corpora drawn from the references of all test sets in a language together."""
+    pools: dict[str, dict[str, None]] = {}
+    for source in draw_plan["from"]:
+        for group, texts in _read_by_group(source, data, source.get("pairs")).items():
+            pools.setdefault(target_language(group), {}).update(dict.fromkeys(texts))
+    for language, pool in pools.items():
+        texts = list(pool)
+        for number in range(draw_plan["count"]):
+            generator = np.random.default_rng([draw_plan["seed"], number])
+            size = min(draw_plan["texts"], len(texts))
+            chosen = sorted(generator.choice(len(texts), size=size, replace=False).tolist())
+            path = folder / f"corpora/random-{number + 1}-{language}.txt"
+            path.write_text("\n".join(texts[k] for k in chosen) + "\n", "utf-8")
 
 
 def _read_references(source: Mapping[str, str], data: Path) -> list[str]:
     """Return the references of a data set into English."""
-    level = source.get("level", "segment")
+    by_group = _read_by_group(source, data, ["*-en"])
+    return [text for texts in by_group.values() for text in texts]
+
+
+def _read_by_group(
+    source: Mapping[str, str], data: Path, pairs: Sequence[str] | None
+) -> dict[str, list[str]]:
+    """Return the references of a data set by group."""
     dataset = open_dataset(
-        source["dataset"], data / source["directory"], pairs=["*-en"], level=level
+        source["dataset"],
+        data / source["directory"],
+        pairs=pairs,
+        level=source.get("level", "segment"),
     )
-    return [
-        " ".join(text.split())
-        for group in dataset.groups.values()
-        for row in group.segments
-        for text in row.references
-        if text.strip()
-    ]
+    return {
+        name: [
+            " ".join(text.split())
+            for row in group.segments
+            for text in row.references
+            if text.strip()
+        ]
+        for name, group in dataset.groups.items()
+    }
 
 
 def serialise(study: Sensitivity) -> str:

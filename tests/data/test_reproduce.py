@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from monge.datasets.files import Files
-from monge.papers import listed, reproduce, tables
+from monge.papers import Selection, listed, reproduce, tables
 from monge.papers.tables import logged, present
 
 ROOT = os.environ.get("MONGE_DATA", "")
@@ -67,7 +67,7 @@ def test_tac_is_printed_with_and_without_human_peers():
 
 def test_tempered_wmd_on_one_pair_of_wmt17():
     table = only("tempered-2", "SBERT", "BERTscore", "TWMD", block="roberta-base")
-    found = reproduce(table, ROOT, pairs=["cs-en"], resamples=0).to_dict()
+    found = reproduce(table, ROOT, selection=Selection(["cs-en"]), resamples=0).to_dict()
     at = found["columns"].index("wmt17 da pearson cs-en")
     ours = {row["label"]: row["ours"][at] for row in found["readings"][0]["rows"]}
     assert ours["TWMD"] > ours["BERTscore"] > ours["SBERT"]
@@ -79,7 +79,7 @@ def test_tempered_wmd_on_one_pair_of_wmt17():
 
 def test_english_models_do_not_score_other_languages():
     table = only("lazy-emd-2", "EMD")
-    found = reproduce(table, ROOT, pairs=["tr-en", "en-tr"], resamples=0)
+    found = reproduce(table, ROOT, selection=Selection(["tr-en", "en-tr"]), resamples=0)
     cells = dict(
         zip([str(one) for one in table.columns], found.readings[0].entries["", "EMD"], strict=True)
     )

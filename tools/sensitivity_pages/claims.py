@@ -379,33 +379,50 @@ def _judge_default_is_best(names: Sequence[str], *, claimed: bool) -> Callable[.
     return judge
 
 
-def _judge_system_level(studies: Studies) -> Finding:
-    """Judge whether systems are less sensitive than segments."""
-    text, marks = [], []
-    for factor in ("stopwords", "idf", "subwords"):
-        differences = []
-        for segment, system in zip(ENGLISH, SYSTEMS, strict=True):
-            low, high = (
-                [read_cvs(studies, [name], factor, m) for m in THREE] for name in (system, segment)
+def _judge_system_level(
+    pairs: Sequence[tuple[Sequence[str], str]],
+) -> Callable[[Studies], Finding]:
+    """Return a judge of whether systems are less sensitive than segments.
+
+    `pairs` name the studies of segments and the study of the same systems.
+    """
+
+    def judge(studies: Studies) -> Finding:
+        text, marks = [], []
+        for factor in ("stopwords", "idf", "subwords"):
+            differences = _pair_levels(studies, pairs, factor)
+            mark, count = judge_direction(
+                segment_cv - system_cv for segment_cv, system_cv in differences
             )
-            for group in dict.fromkeys(case[1] for cvs in high for case in cvs):
-                pair = [
-                    average(v for cvs in side for case, v in cvs.items() if case[1] == group)
-                    for side in (high, low)
-                ]
-                if pair[0] is not None and pair[1] is not None:
-                    differences.append((pair[0], pair[1]))
-        mark, count = judge_direction(
-            segment_cv - system_cv for segment_cv, system_cv in differences
+            marks.append(mark)
+            means = [average(difference[k] for difference in differences) for k in (0, 1)]
+            text.append(
+                f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} "
+                f"(systems), smaller in {count}"
+            )
+        return Finding(_join_marks(marks), "; ".join(text))
+
+    return judge
+
+
+def _pair_levels(
+    studies: Studies, pairs: Sequence[tuple[Sequence[str], str]], factor: str
+) -> list[tuple[float, float]]:
+    """Return the CVs of segments and systems, means over metrics, group by group."""
+    differences = []
+    for segment_names, system in pairs:
+        low, high = (
+            [read_cvs(studies, names, factor, m) for m in THREE]
+            for names in ([system], segment_names)
         )
-        marks.append(mark)
-        means = [average(difference[k] for difference in differences) for k in (0, 1)]
-        text.append(
-            f"{factor} {show_percent(means[0])} (segments), {show_percent(means[1])} (systems), "
-            f"smaller in "
-            f"{count}"
-        )
-    return Finding(_join_marks(marks), "; ".join(text))
+        for group in dict.fromkeys(case[1] for cvs in high for case in cvs):
+            pair = [
+                average(v for cvs in side for case, v in cvs.items() if case[1] == group)
+                for side in (high, low)
+            ]
+            if pair[0] is not None and pair[1] is not None:
+                differences.append((pair[0], pair[1]))
+    return differences
 
 
 def _judge_summaries(studies: Studies) -> Finding:
@@ -488,7 +505,7 @@ def _judge_outliers(studies: Studies) -> Finding:
                 for case, value in _raw_and_corrected(studies, factor)[1].items()
                 if case[0] == year
             }
-            if cases:
+            if any(group in ("en-tr", "en-ru", "en-de") for _, group in cases):
                 (_, group), value = max(cases.items(), key=lambda item: item[1])
                 tops.append(
                     (
@@ -524,6 +541,79 @@ def _judge_aggregation(studies: Studies) -> Finding:
     )
 
 
+def _judge_kendall(studies: Studies) -> Finding:
+    """Judge whether Kendall's tau varies most of three statistics with the stop word list."""
+    return _compare_statistics(studies, lambda cvs: cvs[2] == max(cvs))
+
+
+def _judge_pearson(studies: Studies) -> Finding:
+    """Judge whether Pearson's r varies least of three statistics with the stop word list."""
+    return _compare_statistics(studies, lambda cvs: cvs[0] == min(cvs))
+
+
+def _compare_statistics(studies: Studies, holds: Callable[[Sequence[float]], bool]) -> Finding:
+    """Judge the CVs of Pearson's r, Spearman's rho and Kendall's tau, in this order."""
+    text: list[str] = []
+    verdicts: list[bool | None] = []
+    for human in SUMMARIES:
+        for metric in (MOVER, BERT):
+            values = [
+                cv_of_mean(effect, paper_settings(human, effect))
+                for ending in ("", "-spearman", "-kendall")
+                if (effect := find_effect(studies, human + ending, "stopwords", metric)) is not None
+            ]
+            numbers = [value for value in values if value is not None]
+            if len(numbers) == 3:
+                verdicts.append(holds(numbers))
+                percentages = ", ".join(show_percent(value) for value in numbers)
+                text.append(f"{human.removeprefix('tac08-')}, {metric}: {percentages}")
+    mark, count = judge_majority(verdicts)
+    return Finding(mark, f"CV of the mean by r, ρ, τ: {'; '.join(text)} ({count})")
+
+
+def _judge_pyramid(studies: Studies) -> Finding:
+    """Judge whether MoverScore-1 agrees best on Pyramid with its own stop word list."""
+    text, marks = [], []
+    for ending in ("", "-spearman", "-kendall"):
+        effect = find_effect(studies, SUMMARIES[1] + ending, "stopwords", MOVER)
+        own = find_level(effect, "moverscore") if effect is not None else None
+        if effect is None or own is None:
+            continue
+        best = max(effect.levels, key=lambda level: level.mean)
+        contrast = own.versus["mean"]
+        marks.append(
+            SEEN
+            if contrast.sign > 0 and best.mean == own.mean
+            else NOT_SEEN
+            if contrast.sign < 0
+            else UNDECIDED
+        )
+        bounds = "" if contrast.low is None else f" [{contrast.low:+.4f}, {contrast.high:+.4f}]"
+        text.append(
+            f"{studies[SUMMARIES[1] + ending].statistic}: with the list {own.mean:.4f}, "
+            f"{contrast.difference:+.4f}{bounds} over none; best {show_setting(best.setting)}"
+        )
+    return Finding(_join_marks(marks), "; ".join(text))
+
+
+def _judge_bertscore_keeps_all(studies: Studies) -> Finding:
+    """Judge whether no stop word list makes BERTScore better, on the mean of any study."""
+    text, gains, total = [], 0, 0
+    for name in (*SEGMENTS, *SYSTEMS, *SUMMARIES):
+        effect = find_effect(studies, name, "stopwords", BERT)
+        for setting in effect.levels if effect is not None else ():
+            if not setting.default:
+                total += 1
+                gains += setting.versus["mean"].sign > 0
+                if setting.versus["mean"].sign > 0:
+                    text.append(f"{name} {show_setting(setting.setting)}")
+    count = f"a list is better beyond noise in {gains} of {total} (study, list)"
+    return Finding(
+        NOT_RUN if not total else SEEN if not gains else NOT_SEEN,
+        f"{count}: {', '.join(text)}" if text else count,
+    )
+
+
 CLAIMS = (
     Claim("§5.1", "CV of stopwords mostly 2–4 % (MoverScore-1, segments)", _judge_stopwords_range),
     Claim("§5.1", "for Russian on WMT17 the CV of stopwords is above 10 %", _judge_russian),
@@ -550,6 +640,10 @@ CLAIMS = (
         "in other languages no list is best, but for Turkish and once for Finnish",
         _judge_none_is_best(OTHERS),
     ),
+    Claim("A.7", "Kendall's τ varies most with the stop word list (TAC)", _judge_kendall),
+    Claim("A.7", "… and Pearson's r least", _judge_pearson),
+    Claim("A.7", "on Pyramid MoverScore-1 is best with its own stop word list", _judge_pyramid),
+    Claim("A.7", "BERTScore never gains from removing stop words", _judge_bertscore_keeps_all),
     Claim(
         "§5.2",
         "idf helps MoverScore-1 in English (all but one pair)",
@@ -600,7 +694,16 @@ CLAIMS = (
         "… and rarely in other languages (2 of 16)",
         _judge_default_is_best(OTHERS, claimed=False),
     ),
-    Claim("§5.4", "systems are less sensitive than segments", _judge_system_level),
+    Claim(
+        "§5.4",
+        "systems are less sensitive than segments",
+        _judge_system_level([([name], f"{name}-systems") for name in ENGLISH]),
+    ),
+    Claim(
+        "A.7",
+        "… in other languages too",
+        _judge_system_level([(OTHERS[:3], "wmt17-out-systems")]),
+    ),
     Claim("§5.4", "summaries are less sensitive than segments", _judge_summaries),
     Claim(
         "§5.4",

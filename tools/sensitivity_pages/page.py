@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from repository import DOCS, RESULTS, TEMPLATES
+from sensitivity_pages.beside import set_beside
 from sensitivity_pages.claims import CLAIMS
+from sensitivity_pages.default_of_paper import of_paper, ours
 from sensitivity_pages.readings import (
     NOT_RUN,
     NOT_SEEN,
@@ -40,8 +42,9 @@ def make_texts(plan: Mapping[str, Any], studies: Studies) -> dict[Path, str]:
     run = [study for study in plan["study"] if study["name"] in studies]
     missing = [study["name"] for study in plan["study"] if study["name"] not in studies]
     parts = {
-        "summary": _summarise(studies),
+        "summary": _summarise(ours(studies), of_paper(studies)),
         "best": _list_best_settings(studies),
+        "beside": set_beside(ours(studies), of_paper(studies)),
         "runs": _list_runs(run, studies),
         "missing": f"Not run: {', '.join(missing)}." if missing else "",
         "verdicts": _list_verdicts(studies),
@@ -83,12 +86,19 @@ def _make_table(
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _summarise(studies: Studies) -> str:
-    """Return the summary: verdicts, the factor that moves most, and mean CVs per study."""
+def _count_marks(studies: Studies) -> str:
+    """Return how many claims have each mark."""
     marks = Counter(claim.judge(studies).mark for claim in CLAIMS)
-    counts = ", ".join(
+    return ", ".join(
         f"{marks[name]} {name}" for name in (SEEN, NOT_SEEN, UNDECIDED, NOT_RUN) if marks[name]
     )
+
+
+def _summarise(studies: Studies, paper_studies: Studies) -> str:
+    """Return the summary: verdicts, the factor that moves most, and mean CVs per study."""
+    counts = _count_marks(studies)
+    if paper_studies:
+        counts += f"; with the paper's default configuration: {_count_marks(paper_studies)}"
     rows = []
     for name, study in studies.items():
         cvs = {
@@ -152,22 +162,28 @@ def _list_runs(run: Sequence[Mapping[str, Any]], studies: Studies) -> str:
 
 
 def _list_verdicts(studies: Studies) -> str:
-    """Return the table of claims and verdicts."""
+    """Return the table of claims and verdicts, with our default and with the paper's."""
     rows = [
-        [claim.section, claim.text.replace("|", "\\|"), f"**{claim.judge(studies).mark}**"]
+        [
+            claim.section,
+            claim.text.replace("|", "\\|"),
+            *(f"**{claim.judge(side).mark}**" for side in (ours(studies), of_paper(studies))),
+        ]
         for claim in CLAIMS
     ]
-    return _make_table(["where", "claim", "here"], rows)
+    return _make_table(["where", "claim", "our default", "the paper's default"], rows)
 
 
 def _list_claims(studies: Studies) -> str:
     """Return the table of claims, verdicts and figures."""
     rows = []
     for claim in CLAIMS:
-        finding = claim.judge(studies)
-        figures = "" if finding.mark == NOT_RUN else finding.figures
-        rows.append([claim.section, claim.text.replace("|", "\\|"), f"**{finding.mark}**", figures])
-    return _make_table(["where", "claim", "here", "figures"], rows)
+        for title, side in (("ours", ours(studies)), ("the paper's", of_paper(studies))):
+            finding = claim.judge(side)
+            figures = "" if finding.mark == NOT_RUN else finding.figures
+            text = claim.text.replace("|", "\\|")
+            rows.append([claim.section, text, title, f"**{finding.mark}**", figures])
+    return _make_table(["where", "claim", "default", "here", "figures"], rows)
 
 
 def _describe_study(study: Mapping[str, Any], result: Sensitivity) -> str:

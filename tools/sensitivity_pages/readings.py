@@ -195,6 +195,17 @@ def read_rds(
     return cases
 
 
+def relative_means(effect: Effect, beginning: str, setting: str) -> float | None:
+    """Return RD in percent of the mean of some settings against another, on the mean of groups."""
+    means = [
+        setting_level.mean
+        for setting_level in effect.levels
+        if setting_level.setting.startswith(beginning)
+    ]
+    base = find_level(effect, setting)
+    return relative(sum(means) / len(means), base.mean) if means and base is not None else None
+
+
 def sign_test(more: int, less: int) -> float:
     """Return the two-sided p-value of a split as uneven as this."""
     n, k = more + less, max(more, less)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from monge.cli import engines, option_groups, options, studies
 from monge.cli.options import option
 from monge.cli.printing import emit, terminal_layout
 from monge.errors import UsageError
+
+if TYPE_CHECKING:
+    from monge.papers import Models
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +24,50 @@ class ModelOptions:
     model: studies.Models = None
     online: options.Online = False
     device: options.Device = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperModelOptions:
+    """Options for what stands in for the paper's models."""
+
+    stand_in: Annotated[
+        list[str] | None,
+        option(
+            "--stand-in MODEL=DIR",
+            options.MODEL,
+            help="A model for the rows that the paper computed with MODEL, such as "
+            "word2vec=glove-6b-50d; repeatable. Rows whose model is not here are left out "
+            "otherwise.",
+        ),
+    ] = None
+    layers: Annotated[
+        str | None,
+        option(
+            "--layers CHOICE",
+            options.MODEL,
+            help="Which layers of the model give the vectors, for the rows that name none.",
+        ),
+    ] = None
+
+    @property
+    def stand_ins(self) -> dict[str, str]:
+        """The models of `--stand-in` by the names of the paper's."""
+        pairs = [text.partition("=") for text in self.stand_in or ()]
+        for name, equals, model in pairs:
+            if not (name and equals and model):
+                raise UsageError(
+                    f"--stand-in takes MODEL=DIR, such as word2vec=glove-6b-50d; got "
+                    f"{name + equals + model!r}"
+                )
+        return {name: model for name, _, model in pairs}
+
+    def of(self, model: str, models: ModelOptions) -> Models:
+        """Return a model with the stand-ins and layers of the command line."""
+        from monge import papers
+        from monge.evaluation import Setup
+
+        setup = Setup(model=model, device=models.device, online=models.online)
+        return papers.Models(setup, self.stand_ins, self.layers or "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +111,8 @@ class PublishedTableOptions:
         ),
     ] = None
 
+    sample: options.Sample = None
+
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs`: None for all of them, an empty list for `none`."""
@@ -77,6 +126,7 @@ def reproduce(
     *,
     published: PublishedTableOptions,
     models: ModelOptions,
+    stand_ins: PaperModelOptions,
     resamples: ClaimResamplingOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
@@ -84,7 +134,7 @@ def reproduce(
     """Compute a published table again, or list the published tables."""
     output.check()
     from monge import papers
-    from monge.evaluation import Run, Setup
+    from monge.evaluation import Run
 
     form, monge = output.output_format, version("monge")
     width = terminal_layout(output.output)["width"]
@@ -103,8 +153,8 @@ def reproduce(
             papers.reproduce(
                 paper_table,
                 data,
-                setup=Setup(model=model, device=models.device, online=models.online),
-                pairs=published.groups,
+                models=stand_ins.of(model, models),
+                selection=papers.Selection(published.groups, published.sample),
                 **vars(resamples),
                 run=run,
             ).to_dict()

@@ -47,11 +47,19 @@ class ClaimDraws:
     def of(
         self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int
     ) -> Array:
-        """Return draws [rows, resamples] of the mean over groups; missing ones are the value."""
+        """Return draws [rows, resamples] of the mean over groups; missing ones are the value.
+
+        Where each group is one source item (a topic), groups are resampled.
+        """
         statistic = named(column.statistic, dataset.kind)
         table = agreement_table(
             dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number
         )
+        columns = table.columns.values()
+        if len(columns) > 1 and all(
+            column.question is not None and column.question.single_item for column in columns
+        ):
+            return table.mean.draws
         draws = np.zeros((len(scores), self.resamples))
         for weight, group_column in zip(table.weights, table.columns.values(), strict=True):
             draws += weight * np.where(
@@ -79,8 +87,8 @@ class Tally:
 class ClaimOutcome:
     """A claim on some rows: the published and our margin; it holds above 0 or -`within`.
 
-    `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the bounds are on
-    one side.
+    `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the intervals of
+    all leads that the claim speaks of settle it.
     """
 
     says: str
@@ -224,10 +232,9 @@ class Evidence:
         value, pair = (
             (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
         )
-        draws = (
-            None if own_figures is None else self._draw_margins(claim, rows, usable, split, pair)
-        )
-        bounds = None if draws is None else percentiles(draws, 0.95)
+        draws = None if own_figures is None else self._draw_leads(claim, rows, usable, split)
+        intervals = {} if draws is None else _bound(draws)
+        bounds = intervals.get(pair)
         return ClaimOutcome(
             says=claim.says,
             blocks=tuple(block for block, _, _ in alike),
@@ -239,7 +246,7 @@ class Evidence:
             low=bounds[0] if bounds else None,
             high=bounds[1] if bounds else None,
             holds=None if value is None else holds(claim, value),
-            sure=None if bounds is None else _is_sure(claim, *bounds),
+            sure=None if bounds is None else _is_sure(claim, list(intervals.values())),
         )
 
     def _figures(
@@ -254,31 +261,35 @@ class Evidence:
         signed = np.array(values, dtype=np.float64) * np.array([self.signs[k] for k in columns])
         return np.asarray(signed.mean(axis=1))
 
-    def _draw_margins(
-        self,
-        claim: Claim,
-        rows: Sequence[PublishedRow],
-        usable: Sequence[int],
-        split: int,
-        pair: tuple[int, int],
-    ) -> Array | None:
-        """Return our margin on resamples [r], of the two rows or spreads that decide."""
+    def _draw_leads(
+        self, claim: Claim, rows: Sequence[PublishedRow], usable: Sequence[int], split: int
+    ) -> dict[tuple[int, int], Array] | None:
+        """Return the leads of better rows over worse ones on resamples [r], or of spreads."""
         if self.draws is None or not self.draws.resamples:
             return None
-        chosen = list(rows) if claim.flatter else [rows[pair[0]], rows[pair[1]]]
-        total: Array = np.zeros((len(chosen), self.draws.resamples))
+        total: Array = np.zeros((len(rows), self.draws.resamples))
         for k in usable:
             column = self.table.columns[k]
-            row_parts = [self.draws.parts(row, column) for row in chosen]
+            row_parts = [self.draws.parts(row, column) for row in rows]
             parts = [part for part in row_parts if not isinstance(part, Unavailable)]
-            if len(parts) < len(chosen):
+            if len(parts) < len(rows):
                 return None
-            for number, (dataset, _) in enumerate(parts[0]):
-                draws = self.draws.of(dataset, [part[number][1] for part in parts], column, number)
-                total += draws / len(parts[0]) / len(usable)
+            for number in range(len(parts[0])):
+                rows_here = [part[number] for part in parts]
+                total += self._draws(rows_here, column, number) / len(parts[0]) / len(usable)
         if claim.flatter:
-            return np.asarray(np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0))
-        return np.asarray(total[0] - total[1])
+            return {(0, split): np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0)}
+        return {(i, j): total[i] - total[j] for i in range(split) for j in range(split, len(rows))}
+
+    def _draws(self, rows: Parts, column: PublishedColumn, number: int) -> Array:
+        """Return draws [rows, resamples] of rows that may have human scores of their own."""
+        assert self.draws is not None
+        dataset = rows[0][0]
+        if all(row_dataset.human == dataset.human for row_dataset, _ in rows):
+            return self.draws.of(dataset, [scores for _, scores in rows], column, number)
+        return np.concatenate(
+            [self.draws.of(row_dataset, [scores], column, number) for row_dataset, scores in rows]
+        )
 
 
 def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> tuple[str, str]:
@@ -294,6 +305,8 @@ def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
     chosen = [k for k, column in enumerate(columns) if str(column) == claim.column]
     if claim.to:
         chosen = [k for k, column in enumerate(columns) if column.group.endswith(f"-{claim.to}")]
+    if claim.out_of:
+        chosen = [k for k, column in enumerate(columns) if column.group.startswith(claim.out_of)]
     chosen = (
         chosen
         or [k for k, column in enumerate(columns) if column.group == "mean"]
@@ -322,11 +335,18 @@ def holds(claim: Claim, lead: float) -> bool:
     return lead >= -claim.within if claim.within else lead > 0
 
 
-def _is_sure(claim: Claim, low: float, high: float) -> bool:
+def _bound(draws: Mapping[tuple[int, int], Array]) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return the 95 % interval of every lead that has one."""
+    intervals = {pair: percentiles(values, 0.95) for pair, values in draws.items()}
+    return {pair: bounds for pair, bounds in intervals.items() if bounds is not None}
+
+
+def _is_sure(claim: Claim, intervals: Sequence[tuple[float, float]]) -> bool:
+    """Return whether intervals settle a claim: every lead holds, or one of them fails."""
     if claim.both:
-        return (
-            (-claim.within <= low and high <= claim.within)
-            or low > claim.within
-            or high < -claim.within
+        return all(-claim.within <= low and high <= claim.within for low, high in intervals) or any(
+            low > claim.within or high < -claim.within for low, high in intervals
         )
-    return low > -claim.within or high < -claim.within
+    return all(low > -claim.within for low, _ in intervals) or any(
+        high < -claim.within for _, high in intervals
+    )

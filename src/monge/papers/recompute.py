@@ -47,16 +47,46 @@ Place = tuple[str, str, str]
 """Where a signature belongs: data set, target language, group."""
 
 
+@dataclass(frozen=True)
+class Models:
+    """The models of a recomputation.
+
+    `setup` names the model of all rows; `stand_ins` name another for the rows that the paper
+    computed with a model, such as word vectors for its word2vec: its model -> ours. `layers` are
+    taken where a metric names none.
+    """
+
+    setup: Setup = DEFAULT_MODEL
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+    layers: str = ""
+
+    def of(self, row: PublishedRow) -> Setup:
+        """Return the setup of a row."""
+        return replace(self.setup, model=self.stand_ins.get(row.model, self.setup.model))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which judgements are taken: groups, patterns allowed, and source segments per group."""
+
+    pairs: Sequence[str] | None = None
+    sample: int | None = None
+
+
+DEFAULT_MODELS, ALL_JUDGEMENTS = Models(), Selection()
+
+
 @dataclass
 class Recomputation:
     """One reading of a table: its opened judgements, loaded variants, scores, signatures."""
 
     table: PublishedTable
     data: str
-    setup: Setup
+    models: Models
     book: ScoreBook
-    pairs: Sequence[str] | None = None
+    selection: Selection = ALL_JUDGEMENTS
     switches: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = SEED
     notes: list[str] = field(default_factory=list)
     scores: dict[tuple[str, str], dict[str, VariantScores]] = field(default_factory=dict)
     signatures: dict[str, dict[Place, str]] = field(default_factory=dict)
@@ -65,9 +95,26 @@ class Recomputation:
     _values: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
     @property
+    def setup(self) -> Setup:
+        """The model of all rows that no stand-in is named for."""
+        return self.models.setup
+
+    @property
+    def pairs(self) -> Sequence[str] | None:
+        """The groups to compute, all if None."""
+        return self.selection.pairs
+
+    @property
     def encoder(self) -> Any:
         """The model, loaded."""
-        return api.encoder_for(self.setup.model, device=self.setup.device, online=self.setup.online)
+        return load_encoder(self.setup)
+
+    def label(self, row: PublishedRow, group: str) -> str:
+        """Return the metric of a row as `NAME[settings]` on a group, with the stand-in's name."""
+        metric = row.metric_for(group)
+        if row.model not in self.models.stand_ins:
+            return metric
+        return f"{metric} with {load_encoder(self.models.of(row)).name.rpartition('/')[2]}"
 
     @property
     def columns(self) -> tuple[PublishedColumn, ...]:
@@ -76,8 +123,10 @@ class Recomputation:
 
     def why_barred(self, row: PublishedRow) -> str:
         """Return why a row is not computed with this model, or an empty text."""
+        if not row.unavailable or row.model in self.models.stand_ins:
+            return ""
         same = bool(row.model) and self.encoder.name.rpartition("/")[2].lower() == row.model.lower()
-        return row.unavailable if row.unavailable and not same else ""
+        return "" if same else row.unavailable
 
     def groups(self, dataset: str) -> list[str] | None:
         """Return the groups that a table names of a data set; None for all."""
@@ -100,19 +149,29 @@ class Recomputation:
         return self._opened_data[dataset, human]
 
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Unavailable:
-        switches = {
+        switches: dict[str, Any] = {
             **self.table.open.get(dataset, {}),
             **(self.switches if dataset.startswith("tac") else {}),
         }
         declared, text = switches.pop("pairs", None), switches.pop("text", "raw")
+        declared_sample = switches.pop("sample", None)
+        sample = self.selection.sample or declared_sample
+        if sample is not None:
+            self.notes.append(f"{dataset}: a sample of {sample} source segments per group")
         task = Task(
-            dataset, self.data, pairs=groups or declared, human=human, text=text, switches=switches
+            dataset,
+            self.data,
+            pairs=groups or declared,
+            human=human,
+            text=text,
+            switches=switches,
+            sample=sample,
         )
         try:
             try:
-                return task.open()[0]
+                return task.open(self.seed)[0]
             except UnknownName:  # some of the groups are not here: take those that are
-                opened = replace(task, pairs=declared).open()[0]
+                opened = replace(task, pairs=declared).open(self.seed)[0]
         except (Unreadable, UsageError) as error:
             why = str(error).replace(f" below {self.data}", "").replace(str(self.data), "DIR")
             return Unavailable(f"data not here: {dataset} ({why})")
@@ -121,48 +180,61 @@ class Recomputation:
             return Unavailable(f"data not here: {dataset} has none of these groups")
         return replace(opened, groups=present)
 
-    def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
-        """Return a loaded metric for a target language, or why it cannot be loaded."""
-        key = metric, lang, references
+    def load(
+        self, row: PublishedRow, group: str, lang: str, references: str
+    ) -> Variant | Unavailable:
+        """Return the loaded metric of a row for a target language, or why it cannot be loaded."""
+        return self._load(
+            self.label(row, group), row.metric_for(group), self.models.of(row), lang, references
+        )
+
+    def _load(
+        self, label: str, metric: str, setup: Setup, lang: str, references: str
+    ) -> Variant | Unavailable:
+        key = label, lang, references
         if key not in self._variants:
-            setup = replace(self.setup, lang=lang)
             try:
-                (variant,) = load_variants([self._concrete(metric)], setup, references=references)
-                self._variants[key] = replace(variant, label=metric)
+                (variant,) = load_variants(
+                    [self._concrete(metric, setup)],
+                    replace(setup, lang=lang),
+                    references=references,
+                )
+                self._variants[key] = replace(variant, label=label)
             except UsageError as error:
                 self._variants[key] = Unavailable(f"metric not here: {error}")
         return self._variants[key]
 
-    def _concrete(self, metric: str) -> str:
+    def _concrete(self, metric: str, setup: Setup) -> str:
         """Return the metric with layers of this model.
 
-        `last-2` becomes a number; a metric that names no layer takes the paper's where the model is
-        one of the paper's own.
+        `last-2` becomes a number; a metric that names no layer takes the requested one, or the
+        paper's where the model is one of the paper's own.
         """
-        own_layer = self.table.layers.get(self.encoder.name.rpartition("/")[2].lower())
-        if own_layer is not None and of_vectors(metric) and "layers=" not in metric:
+        encoder = load_encoder(setup)
+        own_layer = self.models.layers or self.table.layers.get(
+            encoder.name.rpartition("/")[2].lower()
+        )
+        if own_layer and of_vectors(metric) and "layers=" not in metric:
             name, bracket, changes = metric.partition("[")
             return (
                 f"{name}[layers={own_layer},{changes}" if bracket else f"{name}[layers={own_layer}]"
             )
         if not _BELOW_LAST.search(metric):
             return metric
-        depth = self.encoder.depth
+        depth = encoder.depth
         return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
-    def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
-        """Return the metric for a group, or why it cannot score that group."""
+    def variant(self, judged_data: Judged, row: PublishedRow, group: str) -> Variant | Unavailable:
+        """Return the metric of a row for a group, or why it cannot score that group."""
         foreign = judged_data.against == "source" or target_language(group) != "en"
-        if (
-            foreign
-            and of_vectors(metric)
-            and self.encoder.name.rpartition("/")[2].lower() in ENGLISH
-        ):
-            return Unavailable(
-                f"model not here: {self.encoder.name} reads English only (give a multilingual "
-                "--model)"
-            )
-        return self.load(metric, target_language(group), judged_data.references)
+        if foreign and of_vectors(row.metric_for(group)):
+            encoder = load_encoder(self.models.of(row))
+            if encoder.name.rpartition("/")[2].lower() in ENGLISH:
+                return Unavailable(
+                    f"model not here: {encoder.name} reads English only (give a multilingual "
+                    "--model)"
+                )
+        return self.load(row, group, target_language(group), judged_data.references)
 
     def score(self) -> None:
         """Score every data set once with all its metrics; like groups in one run."""
@@ -176,28 +248,26 @@ class Recomputation:
             self.notes += [
                 f"{dataset}: left out {reason} ({n})" for reason, n in judged_data.excluded.items()
             ]
-            alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-            for group in judged_data.groups:
-                metrics = dict.fromkeys(row.metric_for(group) for row in rows)
-                usable = [
-                    metric
-                    for metric in metrics
-                    if isinstance(self.variant(judged_data, metric, group), Variant)
-                ]
-                if usable:
-                    alike.setdefault((target_language(group), tuple(usable)), []).append(group)
-            for (lang, usable_here), groups in alike.items():
-                loaded = [self.load(metric, lang, judged_data.references) for metric in usable_here]
-                part = replace(
-                    judged_data, groups={name: judged_data.groups[name] for name in groups}
-                )
-                self._store_scores(
-                    part,
-                    lang,
-                    self.book.scores(
-                        [variant for variant in loaded if isinstance(variant, Variant)], part
-                    ),
-                )
+            self._score_dataset(judged_data, rows)
+
+    def _score_dataset(self, judged_data: Judged, rows: Sequence[PublishedRow]) -> None:
+        """Score the groups of a data set; those that have the same metrics share a run."""
+        alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        loaded: dict[tuple[str, str], Variant] = {}
+        for group in judged_data.groups:
+            language = target_language(group)
+            for row in rows:
+                variant = self.variant(judged_data, row, group)
+                if isinstance(variant, Variant):
+                    loaded[language, variant.label] = variant
+            labels = dict.fromkeys(self.label(row, group) for row in rows)
+            usable = tuple(label for label in labels if (language, label) in loaded)
+            if usable:
+                alike.setdefault((language, usable), []).append(group)
+        for (language, labels_here), groups in alike.items():
+            part = replace(judged_data, groups={name: judged_data.groups[name] for name in groups})
+            variants = [loaded[language, label] for label in labels_here]
+            self._store_scores(part, language, self.book.scores(variants, part))
 
     def _store_scores(self, part: Judged, lang: str, scores: Sequence[VariantScores]) -> None:
         for variant_scores in scores:
@@ -275,10 +345,9 @@ class Recomputation:
         """Return the scores of a row's metric on groups, or why one of them has none."""
         by_group = {}
         for group in groups:
-            metric = row.metric_for(group)
-            metric_scores = self.scores.get((judged_data.dataset, metric), {})
+            metric_scores = self.scores.get((judged_data.dataset, self.label(row, group)), {})
             if group not in metric_scores:
-                possible = self.variant(judged_data, metric, group)
+                possible = self.variant(judged_data, row, group)
                 return (
                     possible if isinstance(possible, Unavailable) else Unavailable("not computed")
                 )
@@ -292,7 +361,7 @@ class Recomputation:
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
         """Return our mean over data sets of means over groups; NaN if never defined."""
         key = (
-            row.metric_for(column.group) + str(row.set_for),
+            self.label(row, column.group) + str(row.set_for),
             row.human or column.human,
             str(column),
         )
@@ -344,7 +413,7 @@ class Recomputation:
         columns: list[list[tuple[float | None, str]]] = []
         signs = []
         for name in self.table.metrics:
-            variant = self.load(name, "en", "max")
+            variant = self._load(name, name, self.setup, "en", "max")
             if isinstance(variant, Unavailable):
                 columns.append([(None, variant.why)] * len(rows))
                 signs.append(1)
@@ -363,6 +432,11 @@ class Recomputation:
         return entries, tuple(signs)
 
 
+def load_encoder(setup: Setup) -> Any:
+    """Return the model of a setup, loaded."""
+    return api.encoder_for(setup.model, device=setup.device, online=setup.online)
+
+
 def of_vectors(metric: str) -> bool:
     """Return whether a metric needs an encoder."""
     return not isinstance(resolve(_BELOW_LAST.sub("layers=1", metric))[1], LexicalSpec)
@@ -372,41 +446,72 @@ def reproduce(
     table: PublishedTable,
     data: str,
     *,
-    setup: Setup = DEFAULT_MODEL,
-    pairs: Sequence[str] | None = None,
+    models: Models = DEFAULT_MODELS,
+    selection: Selection = ALL_JUDGEMENTS,
     seed: int = SEED,
     resamples: int = RESAMPLES,
     run: Run = QUIET,
 ) -> Reproduction:
-    """Recompute a table with the given data and model, once per reading that it declares.
+    """Recompute a table with the given data and models, once per reading that it declares.
 
-    `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are
-    those of the intervals of claims; the cache of `run` keeps vectors and scores for the next
-    table.
+    `selection` says which judgements are taken, all by default; `resamples` and `seed` are those of
+    the intervals of claims; the cache of `run` keeps vectors and scores for the next table.
     """
-    if pairs is not None:
+    check_stand_ins(table, models.stand_ins)
+    if selection.pairs is not None:
         columns = (*table.columns, *table.beside)
         groups = (column.group for column in columns if column.group != "mean")
-        pairs = matching(pairs, groups, f"{table.name} group")
+        pairs = matching(selection.pairs, groups, f"{table.name} group")
+        selection = replace(selection, pairs=pairs)
     readings, signatures = [], {}
     with ScoreBook(run) as book:
         for variant in table.variants:
             switches = {key: value for key, value in variant.items() if key != "name"}
-            recomputation = Recomputation(table, data, setup, book, pairs, switches)
+            recomputation = Recomputation(table, data, models, book, selection, switches, seed)
             name = str(variant.get("name", ""))
             readings.append(_read_table(name, table, recomputation, resamples, seed))
             for metric, places in recomputation.signatures.items():
                 signatures[metric] = told_apart(metric, places)
+    lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
+    model, condition = _describe_models(table, readings, recomputation)
+    return Reproduction(
+        table, model, condition, tuple(readings), lines, seed, resamples, models.layers
+    )
+
+
+def check_stand_ins(table: PublishedTable, stand_ins: Mapping[str, str]) -> None:
+    """Raise if a stand-in is named for a model that no row of the table has."""
+    names = list(dict.fromkeys(row.model for row in table.rows if row.model))
+    for name in stand_ins:
+        if name not in names:
+            raise UnknownName("model of the table", name, names, f"({table.name})")
+
+
+def _describe_models(
+    table: PublishedTable, readings: Sequence[TableReading], recomputation: Recomputation
+) -> tuple[str, str]:
+    """Return the name of our model, and the condition that our models make the table."""
     computed = [
         row
         for row in table.rows
         if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
     ]
-    encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
+    stand_ins = recomputation.models.stand_ins
+    encoded = any(
+        row.hypothesis or (row.metric and row.model not in stand_ins and of_vectors(row.metric))
+        for row in computed
+    )
     model = recomputation.encoder.name if encoded else ""
-    lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
-    condition = _condition(computed, model)
-    return Reproduction(table, model, condition, tuple(readings), lines, seed, resamples)
+    condition = _condition([row for row in computed if row.model not in stand_ins], model)
+    replaced = [
+        f"{load_encoder(recomputation.models.of(row)).name.rpartition('/')[2]} instead of "
+        f"{row.model}"
+        for row in computed
+        if row.model in stand_ins
+    ]
+    if replaced:
+        condition = "; ".join([condition, *dict.fromkeys(replaced)])
+    return model, condition
 
 
 def _read_table(

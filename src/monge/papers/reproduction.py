@@ -49,6 +49,7 @@ class Reproduction:
     signatures: Mapping[str, str]
     seed: int
     resamples: int
+    layers: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form: plain numbers, None where there is none."""
@@ -57,6 +58,7 @@ class Reproduction:
             "table": table.name,
             **{name: getattr(table, name) for name in ("paper", "citation", "number", "caption")},
             **{name: getattr(self, name) for name in ("model", "condition", "seed", "resamples")},
+            **({"layers": self.layers} if self.layers else {}),
             "columns": [str(column) for column in (*table.columns, *table.beside)],
             "readings": [
                 {
@@ -147,6 +149,7 @@ def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str
         f"({reproduction['citation']})",
         reproduction["caption"],
         f"model: {reproduction['model'] or 'none'}   condition: {reproduction['condition']}",
+        *([_describe_layers(reproduction).strip()] if reproduction.get("layers") else []),
     ]
     for reading in reproduction["readings"]:
         if reading["reading"]:
@@ -166,6 +169,7 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
         f"**{markdown(reproduction['table'])}**: {markdown(reproduction['paper'])}, "
         f"{markdown(reproduction['number'])}. "
         f"{markdown(reproduction['caption'])} Condition: {markdown(reproduction['condition'])}."
+        + _describe_layers(reproduction)
     ]
     for reading in reproduction["readings"]:
         if reading["reading"]:
@@ -179,6 +183,11 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
         if reading["verdict"]["claims"]:
             lines += ["", *_claims_markdown(reading["verdict"]["claims"])]
     return "\n".join(lines) + "\n"
+
+
+def _describe_layers(reproduction: JsonRecord) -> str:
+    """Return which layers were requested for all metrics, or an empty text."""
+    return f" Layers: {reproduction['layers']}." if reproduction.get("layers") else ""
 
 
 def _computed_markdown(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:

@@ -102,7 +102,7 @@ class Claim:
 
     Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`:
     differs by no more), or the rows of block `flatter` spread less than those of block `than`.
-    `column`, `to` and `blocks` limit where.
+    `column`, `to`, `out_of` (languages) and `blocks` limit where.
     """
 
     says: str
@@ -114,6 +114,7 @@ class Claim:
     than: str = ""
     column: str = ""
     to: str = ""
+    out_of: str = ""
     blocks: tuple[str, ...] = ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -183,13 +183,8 @@ def scatter(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Pat
 
 
 def heat_map(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
-    """Draw Pearson's r between metrics on segments (mean over groups)."""
-    names = [variant_scores.label for variant_scores in scored]
-    matrix = np.eye(len(scored))
-    for i, first in enumerate(scored):
-        for j, second in enumerate(scored[:i]):
-            sign = 1.0 if first.higher_is_better == second.higher_is_better else -1.0
-            matrix[i, j] = matrix[j, i] = sign * _mean_pearson(first, second)
+    """Draw Pearson's r between metrics on segments, and with people (mean over groups)."""
+    names, matrix = correlate(dataset, scored)
     size = 1.6 + 0.62 * len(names)
     with figure(path, width=size + 0.8, height=size) as axes:
         panel = axes[0, 0]
@@ -212,11 +207,38 @@ def heat_map(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Pa
     return path
 
 
-def _mean_pearson(first: VariantScores, second: VariantScores) -> float:
+def correlate(dataset: Judged, scored: Sequence[VariantScores]) -> tuple[list[str], Array]:
+    """Return names and Pearson's r [m, m] between them, the mean over groups.
+
+    The first row is that of people where they scored every segment; better is higher for all.
+    """
+    by_group = [
+        {
+            name: row_scores.segments * (1.0 if variant_scores.higher_is_better else -1.0)
+            for name, row_scores in variant_scores.groups.items()
+        }
+        for variant_scores in scored
+    ]
+    names = [variant_scores.label for variant_scores in scored]
+    human = {
+        name: dataset.direction * group.scores
+        for name, group in dataset.groups.items()
+        if group.scores is not None and group.units is None
+    }
+    if len(human) == len(dataset.groups):
+        names, by_group = ["people", *names], [human, *by_group]
+    matrix = np.eye(len(names))
+    for i, first in enumerate(by_group):
+        for j, second in enumerate(by_group[:i]):
+            matrix[i, j] = matrix[j, i] = _mean_pearson(first, second)
+    return names, matrix
+
+
+def _mean_pearson(first: Mapping[str, Array], second: Mapping[str, Array]) -> float:
     correlations = []
-    for name in first.groups:
+    for name, values in first.items():
         try:
-            correlations.append(pearson(first.groups[name].segments, second.groups[name].segments))
+            correlations.append(pearson(values, second[name]))
         except UndefinedError:
             continue
     return float(np.mean(correlations)) if correlations else 0.0

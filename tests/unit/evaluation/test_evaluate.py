@@ -338,3 +338,35 @@ def test_people_read_no_more_digits_than_the_interval_supports():
     cell = Figure(0.41234, -0.31, 0.92, 10).cell(1)
     assert (cell.text, cell.detail) == ("0.4", "[-0.3, 0.9]")
     assert (cell.value, cell.ends) == (0.41234, (-0.31, 0.92))  # records have all digits
+
+
+def test_the_map_of_metrics_has_a_row_of_people():
+    """Pearson's r by hand; a distance counts by its negative, so that higher is better for all."""
+    from monge.datasets.judged import Judged, scored
+    from monge.evaluation.variant_scores import RowScores, VariantScores
+    from monge.report.evaluation import correlate
+    from monge.types import Segment, Signature
+
+    rows = [Segment(str(k), "a", ("b",)) for k in range(4)]
+    dataset = Judged(
+        dataset="d", text="raw", level="segment", human="h", statistic="pearson", direction=1,
+        groups={"g": scored(rows, [1.0, 2.0, 3.0, 4.0])}, mean="unweighted", references="max",
+        against="references", excluded={}, warnings=(), switches={}, licence="", citation="",
+    )  # fmt: skip
+
+    class Named:
+        def __init__(self, label):
+            self.label = self.name = label
+
+    def row(label, scores, higher=True):
+        scores = RowScores(np.array(scores), {}, Signature.parse("metric:x"), higher)
+        return VariantScores(Named(label), {"g": scores})
+
+    scored_rows = [row("same", [2.0, 4.0, 6.0, 8.0]), row("distance", [4.0, 3.0, 1.0, 2.0], False)]
+    names, matrix = correlate(dataset, scored_rows)
+    assert names == ["people", "same", "distance"]
+    assert matrix[0, 1] == pytest.approx(1.0)
+    assert matrix[0, 2] == matrix[1, 2] == pytest.approx(0.8)
+    ranked = replace(dataset.groups["g"], scores=None, rankings=np.array([[3, 0]]))
+    names, matrix = correlate(replace(dataset, groups={"g": ranked}), scored_rows)
+    assert names == ["same", "distance"] and matrix.shape == (2, 2)

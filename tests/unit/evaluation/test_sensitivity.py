@@ -461,3 +461,15 @@ def test_the_command(table, tiny_bert, tmp_path, capsys):
     assert (
         run([*given, "--level", "nonsense"]) == 2 and run([*given, "--figure-format", "gif"]) == 2
     )
+
+
+def test_a_corpus_may_have_the_language_in_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for language in ("de", "en"):
+        (tmp_path / f"corpus-{language}.txt").write_text("a b\nc d\n")
+    (found,) = factors(["idf=off,corpus-{lang}.txt"], ["en", "de"])
+    assert found.settings == ("off", "corpus-{lang}.txt")
+    spec = resolve("moverscore")[1]
+    assert changes("idf", "corpus-{lang}.txt", spec, "de")[-1] == "weights.corpus=corpus-de.txt"
+    with pytest.raises(InvalidSetting, match=r"corpus-\{lang\}"):
+        factors(["idf=off,corpus-{lang}.txt"], ["en", "fi"])

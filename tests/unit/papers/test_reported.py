@@ -32,7 +32,7 @@ COUNTS = {
     "tempered-2": (24, 384, 0),
     "tempered-3": (24, 384, 16),
     "tempered-4": (8, 24, 0),
-    "tempered-figure-3": (20, 20, 20),
+    "tempered-figure-3": (28, 28, 28),
     "tempered-figure-4": (20, 20, 20),
     "reproducibility-1": (4, 32, 0),
     "reproducibility-2": (6, 48, 0),
@@ -49,8 +49,8 @@ COUNTS = {
     "reproducibility-13": (11, 22, 0),
     "reproducibility-14": (6, 96, 42),
     "lazy-emd-1": (6, 24, 0),
-    "lazy-emd-2": (8, 112, 0),
-    "lazy-emd-3": (8, 128, 0),
+    "lazy-emd-2": (15, 112, 0),
+    "lazy-emd-3": (15, 128, 0),
     "lazy-emd-4": (3, 48, 0),
     "germeval-2": (7, 7, 0),
     "germeval-3": (5, 15, 14),
@@ -95,7 +95,7 @@ reproducibility-2|reported|MoverScore-1+|wmt17 da pearson lv-en|0.746
 reproducibility-3|reproduced|Bary-W|wmt16 da pearson de-en|0.672
 reproducibility-3|reported|Mover|wmt15 da pearson mean|0.698
 reproducibility-4|fixed|SentSim(BERTScore-based)|mlqe-pe z_mean pearson en-de|6.15
-reproducibility-4|reported|SentSim(WMD-based)|mlqe-pe z_mean pearson mean|49.50
+reproducibility-4|reported|SentSim(WMD-based), by the wrong column|mlqe-pe z_mean pearson mean|49.50
 reproducibility-5|reported|Bary+|wmt15 da spearman fi-en|0.787
 reproducibility-6|reproduced|BERT-F|wmt16 da kendall tr-en|0.485
 reproducibility-7||reproduced|sfhotel quality spearman mean|0.065

@@ -13,7 +13,7 @@ from monge.cli.app import run
 from monge.errors import DataError, UnknownName
 from monge.evaluation import Run, ScoreBook, Setup
 from monge.evaluation.task import target_language
-from monge.papers import reproduce
+from monge.papers import Models, Selection, reproduce
 from monge.papers.claims import Tally, claim_columns, holds, judge, margin, scopes
 from monge.papers.recompute import Recomputation, told_apart
 from monge.papers.reproduction import reproduction_markdown, reproduction_text
@@ -136,7 +136,10 @@ def test_why_a_figure_could_not_be_had(data):
 def test_pairs_leave_the_mean_out(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
     found = reproduce(
-        table([line("chrf", values=(0.5,) * 3)], columns), data, pairs=["FNWN"], resamples=0
+        table([line("chrf", values=(0.5,) * 3)], columns),
+        data,
+        selection=Selection(["FNWN"]),
+        resamples=0,
     )
     one, two, mean = found.readings[0].entries["", "chrf"]
     assert one.ours is not None
@@ -147,7 +150,9 @@ def test_pairs_leave_the_mean_out(data):
 def test_all_pairs_give_the_mean_in_any_order(data):
     columns = ("sts13 score pearson OnWN", "sts13 score pearson FNWN", "sts13 score pearson mean")
     wanted = table([line("chrf", values=(0.5,) * 3)], columns)
-    every, named = (reproduce(wanted, data, pairs=pairs, resamples=0) for pairs in (None, ["*N"]))
+    every, named = (
+        reproduce(wanted, data, selection=Selection(pairs), resamples=0) for pairs in (None, ["*N"])
+    )
     assert named.readings[0].entries["", "chrf"][2].ours is not None
     assert named.readings[0].entries == every.readings[0].entries
 
@@ -155,14 +160,18 @@ def test_all_pairs_give_the_mean_in_any_order(data):
 def test_pairs_are_patterns_of_names_that_exist(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN")
     wanted = table([line("chrf", values=(0.5,) * 2)], columns)
-    one, two = reproduce(wanted, data, pairs=["F*"], resamples=0).readings[0].entries["", "chrf"]
+    one, two = (
+        reproduce(wanted, data, selection=Selection(["F*"]), resamples=0)
+        .readings[0]
+        .entries["", "chrf"]
+    )
     assert one.ours is not None and two.ours is None
     assert all(
         cell.ours is None
-        for cell in reproduce(wanted, data, pairs=[]).readings[0].entries["", "chrf"]
+        for cell in reproduce(wanted, data, selection=Selection([])).readings[0].entries["", "chrf"]
     )
     with pytest.raises(UnknownName, match=r"unknown .* group 'FNWM'; did you mean FNWN"):
-        reproduce(wanted, data, pairs=["FNWM"])
+        reproduce(wanted, data, selection=Selection(["FNWM"]))
 
 
 def test_claims_have_intervals_and_are_seeded(data):
@@ -310,7 +319,7 @@ def test_every_table_opens_its_data_sets_as_it_declares(tmp_path):
     for published in tables().values():
         for column in (*published.columns, *published.beside):
             for dataset in column.datasets:
-                work = Recomputation(published, str(tmp_path), Setup(), ScoreBook(Run()))
+                work = Recomputation(published, str(tmp_path), Models(), ScoreBook(Run()))
                 why = work.judged(dataset, column.human).why
                 assert "data not here" in why and str(tmp_path) not in why, (
                     published.name,
@@ -428,7 +437,7 @@ def test_a_metric_that_differs_by_language_has_a_signature_for_each(spoken, tiny
     columns = tuple(f"wmt17 da pearson {name}" for name in spoken.groups)
     rows = [line("lazy-emd", values=(0.5,) * 3), line("bertscore[layers=2]", values=(0.5,) * 3)]
     found = reproduce(
-        table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0
+        table(rows, columns), "", models=Models(Setup(model=str(tiny_bert))), resamples=0
     ).to_dict()
     assert list(found["signatures"]) == [
         "lazy-emd (en)",
@@ -497,13 +506,119 @@ def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
 def test_the_papers_own_model_runs_on_the_papers_layer(monkeypatch, model, metric, expected):
     from types import SimpleNamespace
 
-    recomputation = Recomputation(table_named("tempered-2"), "", Setup(), ScoreBook())
-    encoder = property(lambda _: SimpleNamespace(name=model, depth=12))
-    monkeypatch.setattr(Recomputation, "encoder", encoder)
-    assert recomputation._concrete(metric) == expected
+    recomputation = Recomputation(table_named("tempered-2"), "", Models(), ScoreBook())
+    monkeypatch.setattr(
+        "monge.papers.recompute.load_encoder", lambda _: SimpleNamespace(name=model, depth=12)
+    )
+    assert recomputation._concrete(metric, Setup()) == expected
+
+
+def test_requested_layers_are_those_of_metrics_that_name_none(monkeypatch):
+    from types import SimpleNamespace
+
+    recomputation = Recomputation(table_named("tempered-2"), "", Models(layers="3"), ScoreBook())
+    monkeypatch.setattr(
+        "monge.papers.recompute.load_encoder",
+        lambda _: SimpleNamespace(name="roberta-base", depth=12),
+    )
+    metrics = ("emd[centre=none]", "emd[layers=4]", "chrf")
+    assert [recomputation._concrete(metric, Setup()) for metric in metrics] == [
+        "emd[layers=3,centre=none]",
+        "emd[layers=4]",
+        "chrf",
+    ]
 
 
 def test_hard_and_soft_alignments_of_table_5_have_the_same_units():
     rows = {row.label: row for row in table_named("moverscore-5").rows}
     units = [rows[f"{name} + BERT"].set_for for name in ("HMD-F1", "HMD-RECALL", "HMD-PREC")]
     assert all(unit == rows["WMD-UNIGRAM + BERT"].set_for for unit in units)
+
+
+def test_a_stand_in_computes_the_rows_of_another_model(spoken, tiny_bert):
+    static = line(
+        "static",
+        metric="bertscore[layers=1]",
+        model="word2vec",
+        unavailable="model not here: word2vec",
+        values=(0.5,),
+    )
+    claims = (Claim("static beats lexical", better=("static",), worse=("lexical",)),)
+    rows = [static, line("lexical", metric="chrf", values=(0.6,))]
+    wanted = table(rows, ("wmt17 da pearson cs-en",), claims=claims)
+    without = reproduce(wanted, "", resamples=0)
+    assert without.readings[0].entries["", "static"][0].ours is None
+    models = Models(stand_ins={"word2vec": str(tiny_bert)})
+    found = reproduce(wanted, "", models=models, resamples=20)
+    assert found.readings[0].entries["", "static"][0].ours is not None
+    assert found.condition == f"no model needed; {tiny_bert.name} instead of word2vec"
+    assert list(found.signatures) == [f"bertscore[layers=1] with {tiny_bert.name}", "chrf"]
+    assert found.readings[0].verdict.conclusion[0].low is not None
+    with pytest.raises(UnknownName, match="unknown model of the table 'word2vek'; did you mean"):
+        reproduce(wanted, "", models=Models(stand_ins={"word2vek": str(tiny_bert)}))
+
+
+def test_a_stand_in_is_written_as_a_pair(capsys, data):
+    assert run(["reproduce", "moverscore-1", "--data", data, "--stand-in", "word2vec"]) == 2
+    assert "--stand-in takes MODEL=DIR" in capsys.readouterr().err
+
+
+def test_a_sample_is_drawn_and_said(data):
+    wanted = table([line("chrf", values=(0.5,))], ("sts13 score pearson OnWN",))
+    whole = reproduce(wanted, data, resamples=0)
+    part = reproduce(wanted, data, selection=Selection(sample=3), resamples=0)
+    assert "sts13: a sample of 3 source segments per group" in part.readings[0].notes
+    assert part.readings[0].entries != whole.readings[0].entries
+    declared = table([line("chrf", values=(0.5,))], ("sts13 score pearson OnWN",))
+    declared = replace(declared, open={"sts13": {"sample": 3}})
+    assert reproduce(declared, data, resamples=0).readings[0].entries == part.readings[0].entries
+    smaller = replace(declared, open={"sts13": {"sample": 2}})
+    again = reproduce(smaller, data, selection=Selection(sample=3), resamples=0)
+    assert again.readings[0].entries == part.readings[0].entries
+
+
+def test_a_claim_about_several_rows_is_settled_only_by_all_of_them():
+    from monge.papers.claims import _is_sure
+
+    claim = Claim("best", better=("a",), worse=("b", "c"))
+    assert _is_sure(claim, [(0.01, 0.02), (0.03, 0.04)])
+    assert not _is_sure(claim, [(0.01, 0.02), (-0.01, 0.3)])
+    assert _is_sure(claim, [(-0.02, -0.01), (-0.01, 0.3)])
+    alike = Claim("on par", better=("a",), worse=("b",), within=0.01, both=True)
+    assert _is_sure(alike, [(-0.009, 0.009)]) and not _is_sure(alike, [(-0.011, 0.009)])
+
+
+def test_columns_out_of_a_language():
+    columns = ("wmt18 darr darr cs-en", "wmt18 darr darr en-cs", "wmt18 darr darr en-de")
+    wanted = table([line("a")], columns)
+    assert claim_columns(wanted, Claim("c", out_of="en-")) == [1, 2]
+    assert claim_columns(wanted, Claim("c", to="en")) == [0]
+
+
+def test_groups_of_one_item_are_resampled_as_groups(monkeypatch):
+    """Topics: a bootstrap within a group of one source item would have no spread."""
+    from monge.datasets.judged import Judged, scored
+    from monge.types import Segment
+
+    def topic(name, numbers):
+        texts = ["a b c d", "a b c", "a b", "a x y"]
+        rows = [Segment(name, text, ("a b c d",), system=str(k)) for k, text in enumerate(texts)]
+        return scored(rows, numbers)
+
+    groups = {
+        "t1": topic("t1", [4.0, 3.0, 2.0, 1.0]),
+        "t2": topic("t2", [1.0, 3.0, 2.0, 4.0]),
+        "t3": topic("t3", [2.0, 4.0, 1.0, 3.0]),
+    }
+    found = Judged(
+        dataset="tac08", text="raw", level="segment", human="pyramid", statistic="pearson",
+        direction=1, groups=groups, mean="unweighted", licence="", citation="",
+        references="mean", against="references", excluded={}, warnings=(), switches={},
+    )  # fmt: skip
+    monkeypatch.setattr("monge.evaluation.task.open_dataset", lambda *_, **__: found)
+    claim = Claim("characters beat words", better=("chrf",), worse=("sentbleu",))
+    wanted = table(
+        [line("chrf"), line("sentbleu")], ("tac08 pyramid pearson mean",), claims=(claim,)
+    )
+    outcome = reproduce(wanted, "", resamples=50).readings[0].verdict.conclusion[0]
+    assert outcome.low < outcome.ours < outcome.high

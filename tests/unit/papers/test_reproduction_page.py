@@ -1,12 +1,28 @@
-"""Every run of the page of reproduced tables names a table that exists, and no local directory."""
+"""The runs, studies and claims of the papers' page: each names something that exists and is kept."""
 
+import re
+
+import make_paper_studies as studies
 import make_reproduction as make
+import paper_verdicts as verdicts
+import pytest
+from paper_measures import MEASURES
+from paper_study_pages import SECTIONS, TITLES
+from sensitivity_pages.claims import CLAIMS as SENSITIVITY_CLAIMS
 
 from monge.papers.tables import LOG, tables
 
+CLAIMS = verdicts.read_claims()
+DECIDES = ("trials", "margins", "judged", "tests", "cannot")
 
-def test_the_short_page_is_short():
-    assert len(make.make_short_page()) < 12_000
+
+def test_the_page_has_a_row_per_claim_and_counts_them():
+    text = make.make_short_page()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and line.endswith("** |")]
+    assert len(rows) == len(CLAIMS) + len(SENSITIVITY_CLAIMS)
+    counts = [int(number) for number in re.findall(r"(\d+) (?:hold|do not|are not|cannot)", text)]
+    assert sum(counts[:5]) == len(CLAIMS)
+    assert len(text) < 40_000
 
 
 def test_every_run_is_of_a_table_and_is_kept_under_its_own_name():
@@ -18,5 +34,75 @@ def test_every_run_is_of_a_table_and_is_kept_under_its_own_name():
 
 
 def test_no_directory_of_a_machine_is_kept():
-    for path in make.RUN_RESULTS.glob("*.json"):
-        assert " below /" not in path.read_text("utf-8"), path.name
+    for path in make.RUN_RESULTS.rglob("*.json"):
+        text = path.read_text("utf-8")
+        assert " below /" not in text and "/root/" not in text and "/work/" not in text, path.name
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim["says"] for claim in CLAIMS])
+def test_every_claim_says_what_decides_it_and_that_exists(claim):
+    assert sum(key in claim for key in DECIDES) == 1
+    assert claim["paper"] in make.CITATIONS and claim["where"]
+    printed = {entry.says for table in tables().values() for entry in table.claims}
+    assert {*claim.get("trials", ()), *claim.get("also", ())} <= printed
+    assert claim.get("judged", "judge_layers") in verdicts.JUDGES
+    for reference in claim.get("margins", ()):
+        study, _, says = reference.partition(": ")
+        kept = studies.read_study(study).get("margins")
+        assert kept is None or says in {margin["says"] for margin in kept}, reference
+
+
+def test_every_claim_of_a_table_is_on_the_page():
+    """A claim that a table declares is one of the page, or one that the paper does not make."""
+    printed = {entry.says for table in tables().values() for entry in table.claims}
+    used = {says for claim in CLAIMS for key in ("trials", "also") for says in claim.get(key, ())}
+    assert printed - used == {
+        "BERTScore beats MoverScore on one model",
+        "F beats precision and recall",
+        "F prefers candidate 2 of example 1",
+        "Lazy-EMD prefers candidate 1, as people do",
+        "precision prefers candidate 2 of example 1",
+        "the best slacks depend on the model",
+        "the unsupervised metric beats a supervised one",
+    }
+
+
+def test_every_study_has_a_section_and_a_title():
+    assert {*studies.read_plan(), *MEASURES} == set(SECTIONS) == set(TITLES)
+    assert {path.stem for path in studies.STUDIES.glob("*.json")} <= set(SECTIONS)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "rule", "verdict"),
+    [
+        (0.01, 0.02, "", "holds"),
+        (-0.01, 0.02, "", "not settled"),
+        (-0.02, -0.01, "", "does not hold"),
+        (-0.02, -0.01, "below 0", "holds"),
+        (-0.005, 0.009, "within 0.01", "holds"),
+        (-0.005, 0.011, "within 0.01", "not settled"),
+        (0.011, 0.02, "within 0.01", "does not hold"),
+    ],
+)
+def test_an_interval_decides_a_claim(low, high, rule, verdict):
+    assert verdicts.judge_interval(low, high, rule) == verdict
+
+
+@pytest.mark.parametrize(
+    ("trials", "verdict"),
+    [
+        (["holds", "holds"], "holds"),
+        (["holds", "not settled"], "holds in part"),
+        (["holds", "does not hold"], "holds in part"),
+        (["not settled", "does not hold"], "does not hold"),
+        (["not settled"], "not settled"),
+    ],
+)
+def test_trials_join_to_a_verdict(trials, verdict):
+    assert verdicts.join_verdicts(trials) == verdict
+
+
+def test_a_result_that_tables_repeat_is_one_trial():
+    outcome = {"says": "a", "ours": 0.1, "low": 0.05, "high": 0.2, "holds": True, "sure": True}
+    rows = [("table-1", "", outcome), ("table-7", "", dict(outcome))]
+    assert len(verdicts.find_trials({"trials": ["a"]}, rows)) == 1

@@ -66,7 +66,7 @@ def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...
     for text in texts or [",".join(USUAL)]:
         if "=" in text:
             varied = variation(text)
-            factor_list.append(_make_factor(varied.target, varied.values))
+            factor_list.append(_make_factor(varied.target, varied.values, languages=languages))
         else:
             factor_list += [
                 _usual_factor(name.strip(), languages) for name in text.split(",") if name.strip()
@@ -116,7 +116,9 @@ def _usual_stopwords(languages: Sequence[str]) -> tuple[str, ...]:
     return (NONE, "moverscore", "en") if languages[0] == "en" else (NONE, languages[0])
 
 
-def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Factor:
+def _make_factor(
+    name: str, values: Sequence[str], *, usual: bool = False, languages: Sequence[str] = ()
+) -> Factor:
     if name != "idf":
         return Factor(name, tuple(values))
     settings: list[str] = []
@@ -124,7 +126,9 @@ def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
     for value in values:
         match = _RANDOM.fullmatch(value)
         if match is None:
-            if value != OFF and not named_corpus(value) and not Path(value).is_file():
+            paths = [Path(list_of(value, language)) for language in languages or ("",)]
+            is_there = all(path.is_file() for path in paths)
+            if value != OFF and not named_corpus(value) and not is_there:
                 raise InvalidSetting(
                     "idf takes off, references, each-side, both-sides, sources, random:KxN or a "
                     f"file of texts, got {value!r}"
@@ -148,7 +152,7 @@ def random_name(number: int) -> str:
 
 
 def list_of(setting: str, language: str) -> str:
-    """The stopword list of a setting: `lang` the language's own, `{lang}` in a path its code."""
+    """The list or corpus of a setting: `lang` the language's own, `{lang}` in a path its code."""
     return language if setting == LANGUAGE else setting.replace("{lang}", language)
 
 
@@ -177,7 +181,10 @@ def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple
         weighs = isinstance(spec.weights, Idf)
         if setting == OFF:
             return ("weights=uniform",) if weighs else ()
-        return (*(() if weighs else ("weights=idf",)), f"weights.corpus={setting}")
+        return (
+            *(() if weighs else ("weights=idf",)),
+            f"weights.corpus={list_of(setting, language)}",
+        )
     if factor == "stopwords":
         return (f"units.stopwords={list_of(setting, language)}",)
     return (f"units.{factor}={setting}",) if factor in _UNITS else (f"{factor}={setting}",)
