@@ -119,6 +119,21 @@ RECIPES = {
         ),
         "broad",
     ),
+    "more": Recipe(
+        MINI,
+        _english(
+            *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=64)"),
+            *("--layers", "4", "--rank", "16", "--epochs", "8", "--seed", "1"),
+        ),
+    ),
+    "errors": Recipe(
+        MINI,
+        _english(
+            *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=48)"),
+            *("--train", "errors:wmt15+wmt16(batch=16)*0.3"),
+            *("--layers", "4", "--rank", "16", "--epochs", "3", "--seed", "1"),
+        ),
+    ),
     "mt-mini": Recipe(MINI, _english(*WMT_ALL_YEARS, "--layers", "4", "--epochs", "2"), "mt"),
     "mt-e5": Recipe(
         E5, _english(*WMT_ALL_YEARS, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"

@@ -31,6 +31,7 @@ GENERATORS = (
     "tuning_page",
     "paper_tuning_page",
     "make_methods",
+    "make_error_lessons",
     "make_measured_pages",
 )
 """Modules whose `make_pages` returns the content of files by path."""

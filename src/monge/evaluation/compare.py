@@ -29,6 +29,7 @@ from monge.stats import (
     pooled_tests,
     resampled_scores,
 )
+from monge.text.language import guess_language
 from monge.types import Array, Result, Segment
 
 TESTS = ("bootstrap", "permutation")
@@ -58,8 +59,9 @@ def compare_segments(
     outside = [
         _rank_by_given_scores(given_scores, came, by_system, resampling) for given_scores in scores
     ]
+    language = guess_language(row.hypothesis for row in came[:GUESSED_FROM]) or ""
     if not variants:
-        return Comparison(tuple(outside), resampling)
+        return Comparison(tuple(outside), resampling, language)
     aligned_rows = [row for system_rows in by_system.values() for row in system_rows]
     metrics = [variant.metric for variant in variants]
     results, scored = api.score_usable(
@@ -68,7 +70,7 @@ def compare_segments(
     comparison = compare_results(
         [(variants[k].name, variants[k].label) for k in scored], results, resampling=resampling
     )
-    return replace(comparison, standings=(*comparison.standings, *outside))
+    return replace(comparison, standings=(*comparison.standings, *outside), language=language)
 
 
 def compare_results(
@@ -103,6 +105,8 @@ def _rank_by_given_scores(
     )
 
 
+GUESSED_FROM = 1000
+"""The language of the outputs is guessed from so many of them."""
 FEW = 30
 """Fewer segments than this are compared by permutation: the bootstrap would reject too often."""
 

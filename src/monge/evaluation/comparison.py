@@ -8,8 +8,10 @@ from statistics import NormalDist
 from typing import Any
 
 from monge.evaluation.agreement import Resampling
+from monge.evaluation.human_meaning import HumanMeaning, describe_source, find_meaning
 from monge.evaluation.notebook import StudyResult
 from monge.render.cells import DASH, number_cell, p_value, supported_digits
+from monge.types import Signature
 from monge.types.system_names import short_names
 from monge.types.table import Cell, Sheet, Span
 
@@ -126,10 +128,15 @@ class Standings:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(StudyResult):
-    """Systems by metrics, in clusters by Holm-corrected p-values of `resampling.test`."""
+    """Systems by metrics, in clusters by Holm-corrected p-values of `resampling.test`.
+
+    `language` is that of the outputs, as far as it could be guessed: it decides whether judgements
+    say what a difference means to people.
+    """
 
     standings: tuple[Standings, ...]
     resampling: Resampling
+    language: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -137,10 +144,25 @@ class Comparison(StudyResult):
             name: getattr(self.resampling, name)
             for name in ("seed", "resamples", "confidence", "alpha", "test")
         }
-        return {
-            "results": [standings.to_dict() for standings in self.standings],
-            "study": {**how, "correction": "Holm"},
-        }
+        study = {**how, "correction": "Holm"}
+        if self.language:
+            study |= {"language": self.language, "people": self._list_meanings()}
+        return {"results": [standings.to_dict() for standings in self.standings], "study": study}
+
+    def meaning(self, standings: Standings, pair: Versus) -> HumanMeaning | None:
+        """Return how often people ranked systems this far apart the same way; None if unknown."""
+        signature = Signature.parse(standings.signature)
+        return find_meaning(signature, pair.difference, self.language)
+
+    def _list_meanings(self) -> list[dict[str, Any]]:
+        """Return the meaning of every pair of systems by every metric for which it is known."""
+        return [
+            {"metric": standings.label, "first": pair.first, "second": pair.second}
+            | meaning.to_dict()
+            for standings in self.standings
+            for pair in standings.pairs
+            if (meaning := self.meaning(standings, pair)) is not None
+        ]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield one row per metric and system: score, interval, cluster."""
@@ -224,6 +246,8 @@ class Comparison(StudyResult):
 
     def _pairs_sheet(self, standings: Standings) -> Sheet:
         rows = []
+        known = {pair: self.meaning(standings, pair) for pair in standings.pairs}
+        meanings = {pair: meaning for pair, meaning in known.items() if meaning is not None}
         for pair in standings.pairs:
             better = self.better(standings, pair)
             names = [
@@ -231,13 +255,16 @@ class Comparison(StudyResult):
                 for name in (pair.first, pair.second, better)
             ]
             interval = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
-            rows.append((*names, standings.difference_cell(pair), interval, *self.p_cells(pair)))
+            meaning = [Cell(meanings[pair].shown)] if meanings else []
+            cells = (standings.difference_cell(pair), interval, *meaning, *self.p_cells(pair))
+            rows.append((*names, *cells))
         head = (
             "first",
             "second",
             "better",
             "difference",
             "interval",
+            *(["people"] if meanings else []),
             "p bootstrap",
             "Holm",
             "p permutation",
@@ -247,6 +274,11 @@ class Comparison(StudyResult):
             f"{standings.label}: every two systems",
             head,
             tuple(rows),
+            describe_source(
+                next(iter(meanings.values()), None),
+                Signature.parse(standings.signature),
+                self.language,
+            ),
             words=3,
             zero=True,
             dots=DOTS,

@@ -31,7 +31,7 @@ def comparison_of(data: Mapping[str, Any]) -> Comparison:
     how = {
         name: data["study"][name] for name in ("seed", "resamples", "confidence", "alpha", "test")
     }
-    return Comparison(tuple(standings), Resampling(**how))
+    return Comparison(tuple(standings), Resampling(**how), data["study"].get("language", ""))
 
 
 def evaluation_of(data: Mapping[str, Any]) -> Evaluation:

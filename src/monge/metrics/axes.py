@@ -304,7 +304,8 @@ class Form(Surface):
     """A score also loses where texts differ in form (`text.surface`).
 
     case: the most that it loses for words that both texts have in another case or with other
-    accents; digits: the most that it loses for other runs of digits.
+    accents, and for another case of the first letter; digits: the most that it loses for other runs
+    of digits.
     """
 
     case: float = setting(0.05, SMALL)

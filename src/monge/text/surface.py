@@ -20,10 +20,21 @@ def compare_case(hypothesis: str, reference: str) -> float:
     """Return the share of the common words that have the same case and accents in both texts.
 
     Common are the words of both texts, as often as both have them, when case and accents are
-    ignored. The share is 1 where there are none.
+    ignored. Where both texts begin with a letter that has case, this counts as one word more, which
+    is the same where both begin with a capital or neither does. The share is 1 without any.
     """
     folded = _common(hypothesis, reference, count_folded)
-    return _common(hypothesis, reference, count_words) / folded if folded else 1.0
+    same = _common(hypothesis, reference, count_words)
+    starts = find_start_case(hypothesis), find_start_case(reference)
+    if None not in starts:
+        folded, same = folded + 1, same + (starts[0] == starts[1])
+    return same / folded if folded else 1.0
+
+
+def find_start_case(text: str) -> bool | None:
+    """Return whether the first letter or digit is a capital; None where it has no case."""
+    first = next((letter for letter in text if letter.isalnum()), "")
+    return None if first.lower() == first.upper() else first != first.lower()
 
 
 def compare_digits(hypothesis: str, reference: str) -> float:

@@ -187,6 +187,8 @@ def test_the_command(tmp_path, capsys):
         "alpha": 0.05,
         "test": "permutation",
         "correction": "Holm",
+        "language": "en",
+        "people": [],
     }
     assert run([*given, "--test", "luck"]) == 2
     assert run(["compare", "-t", str(tmp_path / "good"), "-m", "rouge1"]) == 2

@@ -113,10 +113,10 @@ def test_study_of_a_model(tiny_bert):
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"temperatures": (0.1, 0.0)}, "--temperatures takes positive finite numbers, got 0"),
+        ({"temperatures": (0.1, 0.0)}, "temperatures takes positive finite numbers, got 0"),
         ({"temperatures": ()}, "got none"),
-        ({"tolerance": 0.0}, "--tolerance takes a share of the mass"),
-        ({"most": 0}, "--most-sweeps takes a whole number of at least 1"),
+        ({"tolerance": 0.0}, "tolerance takes a share of the mass"),
+        ({"most": 0}, "most takes a whole number of at least 1"),
     ],
 )
 def test_wrong_settings_are_refused(settings, says):

@@ -6,14 +6,18 @@ from monge.text.surface import compare_case, compare_digits
 
 CASE = [
     ("The bank of Bonn", "The bank of Bonn", 1),
-    ("the bank of Bonn", "The bank of Bonn", 3 / 4),
-    ("the bank of bonn", "The bank of Bonn", 2 / 4),
+    ("the bank of Bonn", "The bank of Bonn", 3 / 5),  # of four words and the start
+    ("the bank of bonn", "The bank of Bonn", 2 / 5),
     ("THE BANK", "the bank", 0),
-    ("the The", "the the", 1 / 2),
-    ("a cat", "a dog", 1),  # one common word, in the same case
+    ("the The", "the the", 2 / 3),
+    ("a cat", "a dog", 1),  # one common word, in the same case, and the start
     ("cat", "dog", 1),
+    ("cat", "Dog", 0),  # only the start
+    ("«cat»", "Dog", 0),
+    ("12 Cats", "12 cats", 1 / 2),  # digits have no case
+    ("猫", "The dog", 1),
     ("", "The dog", 1),
-    ("Cafe", "Café", 0),
+    ("Cafe", "Café", 1 / 2),
     ("café", "café", 1),  # composed and decomposed letters are the same word written otherwise
 ]
 
