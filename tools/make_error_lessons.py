@@ -91,11 +91,11 @@ def list_harmful(metric: MetricReaction, *, lesson: bool) -> list[KindReaction]:
     ]
 
 
-def make_errors_table(kept: dict[str, Any]) -> str:
+def make_errors_table(figures: dict[str, Any]) -> str:
     """Return shares of errors that are seen, and agreement, one row per model and surface."""
-    result = probe_result_of(kept["probe"])
+    result = probe_result_of(figures["probe"])
     agreements = {
-        name: [row for row in kept["wmt17"] if row["statistic"] == name]
+        name: [row for row in figures["wmt17"] if row["statistic"] == name]
         for name in ("pearson", "kendall")
     }
     head = ["", "kinds of lessons", "kinds never learned", *NAMED, "neutral", "WMT17: r", "tau"]

@@ -15,6 +15,9 @@ from monge.types import Signature
 from monge.types.system_names import short_names
 from monge.types.table import Cell, Sheet, Span
 
+PAIR_HEAD = "first", "second", "better", "difference", "interval"
+TEST_HEAD = "p bootstrap", "Holm", "p permutation", "Holm"
+"""The columns of a table of all pairs, before and behind what people think."""
 DOTS = "filled dot: the difference is more than chance; hollow dot: it may be chance"
 
 
@@ -245,9 +248,12 @@ class Comparison(StudyResult):
         )
 
     def _pairs_sheet(self, standings: Standings) -> Sheet:
+        meanings = {
+            pair: meaning
+            for pair in standings.pairs
+            if (meaning := self.meaning(standings, pair)) is not None
+        }
         rows = []
-        known = {pair: self.meaning(standings, pair) for pair in standings.pairs}
-        meanings = {pair: meaning for pair, meaning in known.items() if meaning is not None}
         for pair in standings.pairs:
             better = self.better(standings, pair)
             names = [
@@ -255,30 +261,15 @@ class Comparison(StudyResult):
                 for name in (pair.first, pair.second, better)
             ]
             interval = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
-            meaning = [Cell(meanings[pair].shown)] if meanings else []
-            cells = (standings.difference_cell(pair), interval, *meaning, *self.p_cells(pair))
+            people = [Cell(meanings[pair].shown)] if meanings else []
+            cells = (standings.difference_cell(pair), interval, *people, *self.p_cells(pair))
             rows.append((*names, *cells))
-        head = (
-            "first",
-            "second",
-            "better",
-            "difference",
-            "interval",
-            *(["people"] if meanings else []),
-            "p bootstrap",
-            "Holm",
-            "p permutation",
-            "Holm",
-        )
+        first = next(iter(meanings.values()), None)
         return Sheet(
             f"{standings.label}: every two systems",
-            head,
+            (*PAIR_HEAD, *(["people"] if meanings else []), *TEST_HEAD),
             tuple(rows),
-            describe_source(
-                next(iter(meanings.values()), None),
-                Signature.parse(standings.signature),
-                self.language,
-            ),
+            describe_source(first, Signature.parse(standings.signature), self.language),
             words=3,
             zero=True,
             dots=DOTS,

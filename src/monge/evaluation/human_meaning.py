@@ -73,14 +73,15 @@ def find_meaning(signature: Signature, difference: float, language: str) -> Huma
     It is known for texts of the kept language, and for metrics with the settings and the model of a
     kept curve.
     """
-    kept = _read_kept()
-    curve = kept["curves"].get(key_of(signature)) if language == kept["language"] else None
+    content = _read_kept()
+    curves = content["curves"] if language == content["language"] else {}
+    curve = curves.get(key_of(signature))
     if curve is None:
         return None
     share = evaluate_steps(
         np.array(curve["places"]), np.array(curve["shares"]), np.array([abs(difference)])
     )
-    return HumanMeaning(float(share[0]), curve["pairs"], curve["error"], kept["data"])
+    return HumanMeaning(float(share[0]), curve["pairs"], curve["error"], content["data"])
 
 
 def describe_source(
