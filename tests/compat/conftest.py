@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,8 @@ def peer_bert_score():
     """The package bert-score, whose dependencies warn."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import bert_score
+        import bert_score.utils
+    bert_score.utils.Pool = ThreadPool  # it forks a process that has threads, and can hang
     return bert_score
 
 

