@@ -8,8 +8,10 @@ to others.
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 import torch
@@ -55,3 +57,23 @@ def own_numerics(*, gradients: bool = False) -> Iterator[None]:
                 torch.set_float32_matmul_precision(precision)
             if deterministic:
                 torch.use_deterministic_algorithms(mode=True, warn_only=only_warn)
+
+
+def _find_trim() -> Callable[[int], int] | None:
+    """Return glibc's malloc_trim; None where the C library has none."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+
+
+_TRIM = _find_trim()
+
+
+def release_memory() -> None:
+    """Return freed memory to the system.
+
+    Gradients of texts of many lengths leave gaps between blocks that are in use; without this a
+    run of training grows by about 50 MB per step.
+    """
+    if _TRIM is not None:
+        _TRIM(0)

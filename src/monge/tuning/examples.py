@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from monge.datasets import Judged, open_dataset
 from monge.errors import DataError, InvalidSetting
+from monge.scoring.windows import REFERENCES, with_side
 from monge.tuning.labelled import Labelled
 from monge.types import Array, Segment
 
@@ -72,13 +73,15 @@ def judged_examples(
     *,
     cosines: Mapping[float, float] | None = None,
     raw: bool = False,
+    against: str = REFERENCES,
     **options: str | int | bool,
 ) -> Examples:
     """Read the judgements of a data set, or several joined by +, standardised by group.
 
     `cosines`: the cosine of each grade; an empty table maps the ends of the scale to 0 and 1; None
-    if no cosine is learned. `raw`: keep human scores as published too. `options`: human column,
-    version of the text, switches of the data sets.
+    if no cosine is learned. `raw`: keep human scores as published too. `against`: the side that
+    outputs are compared with; the source replaces the references. `options`: human column, version
+    of the text, switches of the data sets.
     """
     datasets = [
         open_dataset(dataset_name, data, pairs=pairs, **options)  # type: ignore[arg-type]
@@ -91,7 +94,7 @@ def judged_examples(
             "together"
         )
     by_group = [
-        _group_examples(dataset, group, cosines, raw=raw)
+        compare_with(_group_examples(dataset, group, cosines, against, raw=raw), against)
         for dataset in datasets
         for group in dataset.groups
     ]
@@ -123,16 +126,24 @@ def _join_groups(name: str, by_group: Sequence[Examples]) -> Examples:
     )
 
 
+def compare_with(examples: Examples, against: str) -> Examples:
+    """Return the examples with the texts of a side in place of the references."""
+    if against == REFERENCES:
+        return examples
+    return replace(examples, rows=tuple(with_side(row, against) for row in examples.rows))
+
+
 def _group_examples(
-    dataset: Judged, name: str, cosines: Mapping[float, float] | None, *, raw: bool
+    dataset: Judged,
+    name: str,
+    cosines: Mapping[float, float] | None,
+    against: str,
+    *,
+    raw: bool,
 ) -> Examples:
     group, label = dataset.groups[name], f"{dataset.dataset}/{name}"
-    if not all(row.references for row in group.segments):
-        raise InvalidSetting(
-            f"{label} has no references, only sources: tuning learns from outputs that were judged "
-            "beside a reference, such as those of wmt15, wmt16, stsb or a table with a column "
-            "reference"
-        )
+    if not all(with_side(row, against).references for row in group.segments):
+        raise InvalidSetting(_describe_missing_side(label, against))
     groups = (label,) * len(group.segments)
     if group.scores is None:
         return Examples(label, group.segments, groups, better=group.rankings)
@@ -143,6 +154,20 @@ def _group_examples(
         targets=standardise(group.scores * dataset.direction, label),
         unit=None if cosines is None else _cosines(dataset, group.scores, cosines, label),
         raw=group.scores * dataset.direction if raw else None,
+    )
+
+
+def _describe_missing_side(label: str, against: str) -> str:
+    """Return the message for judgements of outputs without the side that the metric reads."""
+    if against == REFERENCES:
+        return (
+            f"{label} has no references, only sources: this metric compares with references; tune "
+            "a metric that compares with the source (yisi-2, xmoverscore, --set against=source), "
+            "or learn from wmt15, wmt16, stsb or a table with a column reference"
+        )
+    return (
+        f"{label} has outputs without a source, and this metric compares with the source: learn "
+        "from mlqe-pe, wmt15, wmt16 or a table with a column source"
     )
 
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from monge.errors import DataError, InvalidSetting
 from monge.tuning.errors import read_error_examples
-from monge.tuning.examples import Examples, judged_examples
+from monge.scoring.windows import REFERENCES
+from monge.tuning.examples import Examples, compare_with, judged_examples
 from monge.tuning.labelled import (
     Labelled,
     read_classes,
@@ -177,6 +178,7 @@ class DataLocation:
     text: str = "raw"
     grades: Mapping[float, float] = field(default_factory=dict)
     seed: int = 0
+    against: str = REFERENCES
 
 
 def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
@@ -205,13 +207,14 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
         rankings = read_error_examples(
             lesson.data, location.data, pairs, kinds=lesson.kinds, seed=location.seed, **stated
         )
-        return _draw_sample(rankings, lesson, location)
+        return _draw_sample(_check_side(rankings, location.against), lesson, location)
     examples = judged_examples(
         lesson.data,
         location.data,
         pairs,
         cosines=_cosines_to_learn(kind, options, location.grades),
         raw=kind in ("mse", "nli", "classify"),
+        against=location.against,
         **stated,
     )
     if kind in PAIR_KINDS and examples.targets is None:
@@ -219,6 +222,17 @@ def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
     if kind in ("nli", "classify"):
         return _draw_sample(_graded_classes(examples, lesson), lesson, location)
     return _draw_sample(examples, lesson, location)
+
+
+def _check_side(examples: Examples, against: str) -> Examples:
+    """Return the examples with the side that the metric reads; raise where a row has none."""
+    sided = compare_with(examples, against)
+    if not all(row.references for row in sided.rows):
+        raise InvalidSetting(
+            f"errors:{examples.name}: this metric compares with the source, and texts are without "
+            "one: take a data set that has sources, such as wmt16"
+        )
+    return sided
 
 
 def _graded_classes(examples: Examples, lesson: Lesson) -> Labelled:

@@ -15,11 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from monge.encoders.numerics import release_memory
 from monge.errors import DataError, InvalidSetting
 from monge.tuning.objectives import Judge, TuningObjective
 
 CHUNK = 16
 """Batches whose judgements are sorted by length together, to save padding."""
+TRIM_INTERVAL = 10
+"""Steps between two releases of freed memory."""
 TIMED_STEPS = 3
 """Steps that an estimate of the time measures."""
 
@@ -132,6 +135,8 @@ class Loop:
         while state.step < self.steps and state.since_best < self.schedule.patience:
             losses.append(self._step(state.step))
             state.step += 1
+            if state.step % TRIM_INTERVAL == 0:
+                release_memory()
             if state.step % check_interval == 0 or state.step == self.steps:
                 self.check(agreement(), float(np.mean(losses)))
                 losses = []

@@ -25,6 +25,7 @@ from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import resolve
 from monge.scoring.fit import fit
 from monge.scoring.transport import TransportMetric, bind_metric
+from monge.scoring.windows import REFERENCES
 from monge.tuning import checkpoint
 from monge.tuning.adapted_blocks import Method
 from monge.tuning.card import card_text, curve_svg
@@ -87,8 +88,10 @@ class Plan:
     def data_location(self) -> DataLocation:
         """The location of the judgements, and how they are read."""
         grades = read_grades(self.grades)
+        _, spec = resolve(self.metric, tuple(self.settings))
+        against = spec.against.name if isinstance(spec, MetricSpec) else REFERENCES
         return DataLocation(
-            self.data, self.pairs, self.human, self.text, grades, self.schedule.seed
+            self.data, self.pairs, self.human, self.text, grades, self.schedule.seed, against
         )
 
     def facts(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from monge.errors import DataError, InvalidSetting
-from monge.tuning import Lesson
+from monge.tuning import Lesson, Plan
 from monge.tuning.examples import Examples
 from monge.tuning.lessons import DataLocation, open_lesson, read_grades
 from monge.tuning.teacher import _match_rows
@@ -66,18 +66,43 @@ def test_where_less_is_better_the_least_grade_is_the_largest_cosine(tmp_path):
     assert cosines(path, "paraphrase:table(higher_is_better=false)") == [1, 0.75, 0, 0.5]
 
 
-def test_data_without_references_is_refused_in_one_sentence(tmp_path):
+@pytest.fixture
+def mlqe(tmp_path):
+    """Four outputs that were judged beside their source."""
     folder = tmp_path / "mlqe"
     folder.mkdir()
     lines = ["index\toriginal\ttranslation\tscores\tmean\tz_scores\tz_mean\tmodel_scores"]
     lines += [f"{k}\tein Hund {k}\ta dog {k}\t[1]\t{k}\t[1]\t{k}\t-0.1" for k in range(4)]
     (folder / "test20.ende.df.short.tsv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_data_without_references_is_refused_in_one_sentence(mlqe):
     for written in ("mlqe-pe", "paraphrase:mlqe-pe"):
         with pytest.raises(
             InvalidSetting,
-            match="mlqe-pe/en-de has no references, only sources: tuning learns from",
+            match="mlqe-pe/en-de has no references, only sources: this metric compares with",
         ):
-            open_lesson(Lesson.parse(written), DataLocation(folder))
+            open_lesson(Lesson.parse(written), DataLocation(mlqe))
+
+
+def test_a_metric_of_sources_learns_from_outputs_beside_their_source(mlqe):
+    examples = open_lesson(Lesson.parse("mlqe-pe"), DataLocation(mlqe, against="source"))
+    assert [row.references for row in examples.rows] == [(f"ein Hund {k}",) for k in range(4)]
+    assert examples.targets.argmax() == 3
+    assert Plan("yisi-2", "mlqe-pe", mlqe).data_location.against == "source"
+    assert Plan("twmd", "mlqe-pe", mlqe).data_location.against == "references"
+    assert Plan("twmd", "mlqe-pe", mlqe, settings=("against=source",)).data_location.against == (
+        "source"
+    )
+
+
+def test_data_without_sources_is_refused_for_a_metric_of_sources(tmp_path):
+    table(tmp_path, [1, 2, 3, 4])
+    location = DataLocation(tmp_path / "graded.tsv", against="source")
+    for written in ("table", "errors:table"):
+        with pytest.raises(InvalidSetting, match="without a source|without one"):
+            open_lesson(Lesson.parse(written), location)
 
 
 def rows(*named):
