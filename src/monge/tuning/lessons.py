@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
-from monge.tuning.errors import read_error_examples
 from monge.scoring.windows import REFERENCES
+from monge.tuning.errors import read_error_examples
 from monge.tuning.examples import Examples, compare_with, judged_examples
 from monge.tuning.labelled import (
     Labelled,
