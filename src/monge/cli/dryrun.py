@@ -76,7 +76,8 @@ def write_forecast(
         "read": f"{', '.join(_files(files))}: {work.segments} segments of {len(work.systems)} "
         f"system(s)",
         "metrics": ", ".join(name for name, _ in specs),
-        "model": "; ".join(map(_describe_model, models)) or "none: the metrics compare words",
+        "model": "; ".join([*map(_describe_model, models), *_describe_adapters(transports)])
+        or "none: the metrics compare words",
         "fit": _describe_fits(specs, statistics),
         "encode": f"{work.texts} distinct texts, about {work.pieces} pieces"
         if models
@@ -170,6 +171,12 @@ def _describe_model(model: str) -> str:
         return f"{model} (word vectors, or not on this machine)"
     full_name = f"{row.name if row else base}{f'+{adapter}' if adapter else ''}"
     return f"{full_name} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
+
+
+def _describe_adapters(specs: Sequence[MetricSpec]) -> list[str]:
+    """Return the adapters that metrics put into models without one."""
+    names = dict.fromkeys(spec.adapter.name for spec in specs)
+    return [f"adapter {name}, where the model has one" for name in names if name != "none"]
 
 
 def _place(model: str) -> Path | None:

@@ -20,7 +20,7 @@ from torch import Tensor
 from monge.encoders import digests
 from monge.encoders.body import MIX
 from monge.encoders.model_files import check_content, check_directory
-from monge.encoders.models import ModelFiles, find_directory
+from monge.encoders.models import ModelFiles, find_directory, find_model
 from monge.encoders.packaged import SHIPPED
 from monge.encoders.protocol import Tuning
 from monge.errors import ModelError
@@ -116,15 +116,39 @@ def is_adapter(path: Path) -> bool:
     )
 
 
-def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:
-    """Return the shipped adapter of that name that was made for a base model, by the digest of its
-    weights.
-    """
+def list_shipped_adapters(name: str) -> list[Adapter]:
+    """Return the shipped adapters of a name, one per base model."""
     directories = sorted(
         (files("monge.encoders") / "adapters" / name).iterdir(),
         key=lambda directory: directory.name,
     )
-    read = [read_adapter(Path(str(directory)), name) for directory in directories]
+    return [read_adapter(Path(str(directory)), name) for directory in directories]
+
+
+def describe_bases(name: str) -> str:
+    """Return the names of the base models that have a shipped adapter of a name."""
+    return ", ".join(adapter.card["base"]["name"] for adapter in list_shipped_adapters(name))
+
+
+def has_shipped_adapter(name: str, model: str, *, online: bool = False) -> bool:
+    """Return whether there is a shipped adapter of a name for a model.
+
+    False for a model that cannot be found or is no transformer: opening it says what is wrong.
+    """
+    try:
+        weights = find_model(model, online=online).weights_digest
+    except ModelError:
+        return False
+    return any(
+        adapter.card["base"]["weights"] == weights for adapter in list_shipped_adapters(name)
+    )
+
+
+def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:
+    """Return the shipped adapter of that name that was made for a base model, by the digest of its
+    weights.
+    """
+    read = list_shipped_adapters(name)
     serving = [
         adapter for adapter in read if adapter.card["base"]["weights"] == base.weights_digest
     ]

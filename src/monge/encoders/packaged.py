@@ -93,6 +93,8 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 
 
 SHIPPED = {
+    "monge": "the weights of the metric monge: tuned on human judgements of translations, on "
+    "controlled errors and on other texts",
     "mt": "tuned on human judgements of translations: agrees with people more than the plain model "
     "does",
     "broad": "tuned on translations and on the similarity of sentences together: good at "

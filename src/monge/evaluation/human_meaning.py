@@ -2,13 +2,14 @@
 apart the same way.
 
 The kept curves (`kept/differences.json`, made by tools/make_differences.py) are of system pairs of
-WMT17 and WMT18 into English; a curve belongs to one metric with its settings and model.
+WMT17 and WMT18 into English, and of those and of WMT24 out of English; a curve belongs to one
+metric with its settings and model.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,8 +33,8 @@ ALMOST_ALL = 0.99
 class HumanMeaning:
     """The share of `pairs` kept system pairs, this far apart, that people ranked the same way.
 
-    `error` is the mean difference between the shares predicted from one year and those of the
-    other; `data` names the judgements.
+    `error` is the mean difference between the shares of a year and those predicted from the
+    others; `data` names the judgements.
     """
 
     share: float
@@ -62,26 +63,27 @@ def key_of(signature: Signature) -> str:
 
 
 @cache
-def _read_kept() -> Mapping[str, Any]:
+def _read_kept() -> Sequence[Mapping[str, Any]]:
     text = (files("monge.evaluation") / "kept" / "differences.json").read_text("utf-8")
-    return json.loads(text)  # type: ignore[no-any-return]
+    return json.loads(text)["collections"]  # type: ignore[no-any-return]
 
 
 def find_meaning(signature: Signature, difference: float, language: str) -> HumanMeaning | None:
     """Return what a difference of two systems by a metric means; None where that is not known.
 
-    It is known for texts of the kept language, and for metrics with the settings and the model of a
-    kept curve.
+    It is known for texts of the languages of a kept collection, and for metrics with the settings
+    and the model of one of its curves.
     """
-    content = _read_kept()
-    curves = content["curves"] if language == content["language"] else {}
-    curve = curves.get(key_of(signature))
-    if curve is None:
-        return None
-    share = evaluate_steps(
-        np.array(curve["places"]), np.array(curve["shares"]), np.array([abs(difference)])
-    )
-    return HumanMeaning(float(share[0]), curve["pairs"], curve["error"], content["data"])
+    key = key_of(signature)
+    for collection in _read_kept():
+        curve = collection["curves"].get(key)
+        if curve is None or language not in collection["languages"]:
+            continue
+        share = evaluate_steps(
+            np.array(curve["places"]), np.array(curve["shares"]), np.array([abs(difference)])
+        )
+        return HumanMeaning(float(share[0]), curve["pairs"], curve["error"], collection["data"])
+    return None
 
 
 def describe_source(
@@ -92,12 +94,13 @@ def describe_source(
     Nothing is said of a metric that has no curve in any language.
     """
     if meaning is None:
-        if not language or key_of(signature) not in _read_kept()["curves"]:
+        key = key_of(signature)
+        if not language or not any(key in collection["curves"] for collection in _read_kept()):
             return ()
         name = LANGUAGES.get(language, language)
         return (f"people: not enough judgements of texts in {name} to say what a difference means",)
     return (
         f"people: of {meaning.data}, the share of pairs this far apart that people ranked the same "
-        f"way ({meaning.pairs} pairs; {100 * meaning.error:.0f} points off from one year to the "
-        "other)",
+        f"way ({meaning.pairs} pairs; {100 * meaning.error:.0f} points off from year to "
+        "year)",
     )

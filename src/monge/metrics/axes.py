@@ -47,6 +47,7 @@ from monge.types.settings import (
 __all__ = [
     "AXES",
     "ROUTING",
+    "AdapterChoice",
     "Against",
     "Baseline",
     "BatchCentre",
@@ -304,12 +305,24 @@ class Form(Surface):
     """A score also loses where texts differ in form (`text.surface`).
 
     case: the most that it loses for words that both texts have in another case or with other
-    accents, and for another case of the first letter; digits: the most that it loses for other runs
-    of digits.
+    accents, and for another case of the first letter; digits: for other runs of digits; order: for
+    common words in another order; negation: for another number of words that negate.
     """
 
     case: float = setting(0.05, SMALL)
     digits: float = setting(0.02, SMALL)
+    order: float = setting(0.0, SMALL)
+    negation: float = setting(0.0, SMALL)
+
+
+@dataclass(frozen=True)
+class AdapterChoice(Choice):
+    """The tuned weights that are put into a model which has none: a shipped adapter, or none.
+
+    A model that names an adapter itself keeps it, and a model that the shipped one was not made for
+    is used as it is, with a warning. Where texts are compared with their source, the adapter
+    NAME-source is taken.
+    """
 
 
 def _table(*choices: Choice) -> dict[str, Choice]:
@@ -370,6 +383,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
     ),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "surface": _table(Surface("none"), Form("form")),
+    "adapter": _table(*(AdapterChoice(name) for name in ("none", "monge", "mt", "broad", "fast"))),
     "against": _table(Against("references"), Against("source")),
 }
 

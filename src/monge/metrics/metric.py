@@ -10,6 +10,7 @@ from typing import Any
 from monge.errors import InvalidSetting, UnknownName
 from monge.metrics.axes import (
     AXES,
+    AdapterChoice,
     Against,
     Choice,
     EncoderSettings,
@@ -34,7 +35,13 @@ _ENCODER = EncoderSettings()
 _RAW = ScoreScale("raw")
 _SILENT, _REFERENCES = Fluency("none"), Against("references")
 _NO_SURFACE = Surface("none")
-OPTIONAL: Mapping[str, str] = {"fluency": "none", "surface": "none", "against": "references"}
+_NO_ADAPTER = AdapterChoice("none")
+OPTIONAL: Mapping[str, str] = {
+    "fluency": "none",
+    "surface": "none",
+    "adapter": "none",
+    "against": "references",
+}
 """Axes that a signature leaves out where they have these defaults."""
 
 
@@ -55,6 +62,7 @@ class MetricSpec:
     scale: ScoreScale = _RAW
     fluency: Fluency = _SILENT
     surface: Surface = _NO_SURFACE
+    adapter: AdapterChoice = _NO_ADAPTER
     against: Against = _REFERENCES
 
     @cached_property

@@ -12,10 +12,12 @@ from dataclasses import replace
 from math import inf
 
 from monge.metrics.axes import (
+    AdapterChoice,
     BatchCentre,
     Centre,
     CorpusCentre,
     Counts,
+    Form,
     Idf,
     Layers,
     Normalise,
@@ -125,6 +127,11 @@ def _as_authors_code(spec: MetricSpec) -> MetricSpec:
 
 TWMD_B = replace(TWMD, centre=CorpusCentre("corpus"))
 TRWMD_B = replace(_with_temperature(TRWMD, 0.15), centre=CorpusCentre("corpus"))
+MONGE = replace(
+    TWMD,
+    surface=Form("form", case=0.05, digits=0.02, order=0.02, negation=0.02),
+    adapter=AdapterChoice("monge"),
+)
 BOTH_SIDES = CorpusCentre("corpus", sides="both")
 OBJECTIVE = SelfNormalised("self-normalised", of="objective", headline="precision")
 CONDITIONAL_OBJECTIVE = replace(OBJECTIVE, entropy="conditional")
@@ -263,6 +270,12 @@ _CORE: Mapping[str, Preset] = {
         MOVERSCORE_PAPER,
     ),
     "twmd": Preset(TWMD, "tempered word mover similarity, one sweep", CHEN),
+    "monge": Preset(
+        MONGE,
+        "our recommendation: twmd on a model tuned on human judgements; case, accents and digits "
+        "count",
+        CHEN,
+    ),
     "twmd@release": Preset(
         _as_authors_code(TWMD_PAPER),
         "the authors' code: final special dropped, candidate side reported",

@@ -147,7 +147,8 @@ def raw_bounds(spec: MetricSpec) -> Bounds:
     limits = _bounds_of_vectors(spec)
     if not isinstance(spec.surface, Form):
         return limits
-    most = spec.surface.case + spec.surface.digits
+    form = spec.surface
+    most = form.case + form.digits + form.order + form.negation
     if limits.higher_is_better:
         return replace(limits, low=limits.low - most, usual=None)
     return replace(limits, high=limits.high + most, usual=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -37,6 +37,8 @@ class BoundMetric:
     request: Request
     stopwords: Set[str]
     language_model: CausalModel | None = None
+    bind_to_side: Callable[[str], Self] | None = field(default=None, compare=False, repr=False)
+    """Binds it to a side whose adapter differs; None where the model is the same."""
     signatures: dict[str, Signature] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -64,11 +66,11 @@ class BoundMetric:
 
     def with_side(self, side: str) -> Self:
         """Return the metric with hypotheses compared with another side."""
-        return (
-            self
-            if side == self.against
-            else replace(self, spec=self.spec.changed([f"against={side}"]))
-        )
+        if side == self.against:
+            return self
+        if self.bind_to_side is not None:
+            return self.bind_to_side(side)
+        return replace(self, spec=self.spec.changed([f"against={side}"]))
 
     @cached_property
     def unknown(self) -> int | None:

@@ -20,7 +20,7 @@ from monge.types import Signature
 
 SHORT = 8
 """The number of hexadecimal digits of a digest in a signature; cache keys have all digits."""
-_NOT_IN_PAIR = ("encoder", "references", "scale", "fluency", "against")
+_NOT_IN_PAIR = ("encoder", "adapter", "references", "scale", "fluency", "against")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 

