@@ -92,7 +92,7 @@ def _flagship(layer: str, epochs: str, seed: int) -> list[str]:
         *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=32)"),
         *("--train", "distil:wmt18(human=da,sample=16000,batch=48)"),
         *("--teacher", "twmd[encoder.precision=bf16]"),
-        *("--teacher-model", f"./{MPNET}+./monge-mpnet"),
+        *("--teacher-model", f"./{MPNET}+./people-mpnet"),
         *("--train", "errors:wmt15+wmt16(batch=12)*0.3"),
         *("--train", "similarity:stsb(split=train,pairs=en,batch=12)*0.2"),
         *("--layers", layer, "--rank", "16", "--epochs", epochs, "--seed", str(seed)),
@@ -219,24 +219,24 @@ RECIPES = {
         ],
         metric="sbert",
     ),
-    "monge-mpnet": Recipe(
+    "people-mpnet": Recipe(
         MPNET,
         _english(
             *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=64)"),
             *("--layers", "8", "--blocks", "4", "--rank", "16", "--epochs", "3", "--seed", "1"),
         ),
-        "monge",
+        "people",
     ),
     **{
-        f"monge-{seed}": Recipe(
+        f"people-{seed}": Recipe(
             MINI,
             _english(*_flagship("4", "3", seed)),
-            "monge" if seed == 1 else "",
+            "people" if seed == 1 else "",
         )
         for seed in (1, 2, 3)
     },
-    "monge-e5": Recipe(E5, _english(*_flagship("8", "2", 1), "--blocks", "5"), "monge"),
-    "monge-multilingual": Recipe(
+    "people-e5": Recipe(E5, _english(*_flagship("8", "2", 1), "--blocks", "5"), "people"),
+    "people-multilingual": Recipe(
         PACKAGED_MULTI,
         [
             *("--train", "wmt15+wmt16+wmt17(batch=24)"),
@@ -244,16 +244,16 @@ RECIPES = {
             *("--train", "score:mqm(batch=12)*0.5"),
             *("--layers", "8", "--blocks", "5", "--rank", "16", "--epochs", "1", "--seed", "1"),
         ],
-        "monge",
+        "people",
     ),
-    "monge-source": Recipe(
+    "people-source": Recipe(
         PACKAGED_MULTI,
         [
             *("--set", "against=source", "--train", "mlqe-pe(split=dev,batch=16)"),
             *("--train", "score:wmt17(human=da-z,batch=64)"),
             *("--layers", "8", "--blocks", "8", "--rank", "16", "--epochs", "2", "--seed", "1"),
         ],
-        "monge-source",
+        "people-source",
     ),
     "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
     "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),

@@ -141,7 +141,7 @@ def list_rows(records: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], d
 
 def learned_data(base: str, side: str) -> set[str]:
     """Return the names of the data sets that the shipped adapter learned from."""
-    name = "monge-source" if side == "source" else "monge"
+    name = "people-source" if side == "source" else "people"
     card = read_json(CARDS / name / base / "card.json")
     lessons = [lesson["data"] for lesson in (*card["learned_from"], card["held_out"])]
     return {data for lesson in lessons for data in lesson.split("+")}

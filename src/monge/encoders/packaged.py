@@ -93,7 +93,7 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 
 
 SHIPPED = {
-    "monge": "the weights of the metric monge: tuned on human judgements of translations, on "
+    "people": "the weights of the metric monge: tuned on human judgements of translations, on "
     "controlled errors and on other texts",
     "mt": "tuned on human judgements of translations: agrees with people more than the plain model "
     "does",

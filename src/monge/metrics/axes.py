@@ -383,7 +383,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
     ),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "surface": _table(Surface("none"), Form("form")),
-    "adapter": _table(*(AdapterChoice(name) for name in ("none", "monge", "mt", "broad", "fast"))),
+    "adapter": _table(*(AdapterChoice(name) for name in ("none", "people", "mt", "broad", "fast"))),
     "against": _table(Against("references"), Against("source")),
 }
 

@@ -130,7 +130,7 @@ TRWMD_B = replace(_with_temperature(TRWMD, 0.15), centre=CorpusCentre("corpus"))
 MONGE = replace(
     TWMD,
     surface=Form("form", case=0.05, digits=0.02, order=0.02, negation=0.02),
-    adapter=AdapterChoice("monge"),
+    adapter=AdapterChoice("people"),
 )
 BOTH_SIDES = CorpusCentre("corpus", sides="both")
 OBJECTIVE = SelfNormalised("self-normalised", of="objective", headline="precision")

