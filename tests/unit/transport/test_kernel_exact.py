@@ -220,3 +220,42 @@ def test_negative_costs_are_solved_as_if_they_were_raised():
     found = exact(Problem(cost, -cost, *masses, present)).coupling
     raised = exact(Problem(cost + 3, -cost, *masses, present)).coupling
     assert torch.allclose((found * cost).sum((1, 2)), (raised * cost).sum((1, 2)), atol=1e-12)
+
+
+@pytest.fixture
+def count_solved(monkeypatch):
+    """Count the problems that go to the solver."""
+    solved = []
+    solve = ot.lp.emd_wrap.emd_c
+
+    def count(*arguments):
+        solved.append(arguments)
+        return solve(*arguments)
+
+    monkeypatch.setattr("monge.transport.exact._solver", lambda: count)
+    return solved
+
+
+def test_one_unit_and_equal_texts_need_no_solver_and_cost_the_same(count_solved):
+    generator = np.random.default_rng(5)
+    plain = [random_arrays(generator, 1, 7), random_arrays(generator, 9, 1)]
+    points = generator.normal(size=(8, 3))
+    distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    masses_of_text = random_arrays(generator, 8, 8)[1]
+    plain.append((distances - 0.5, masses_of_text, masses_of_text))
+    for cost, a, b in plain:
+        plan = exact(problem(cost, a, b)).coupling[0].numpy()
+        assert (plan * cost).sum() == pytest.approx(ot.emd2(a, b, cost), abs=TOLERANCE)
+        assert np.abs(plan.sum(1) - a).max() <= TOLERANCE
+        assert np.abs(plan.sum(0) - b).max() <= TOLERANCE
+    assert not count_solved
+    exact(problem(*random_arrays(generator, 3, 4)))
+    assert len(count_solved) == 1
+
+
+def test_a_diagonal_that_is_not_the_cheapest_goes_to_the_solver(count_solved):
+    masses_of_text = np.array([0.5, 0.5])
+    cost = np.array([[0.2, 0.1], [0.1, 0.2]])
+    plan = exact(problem(cost, masses_of_text, masses_of_text)).coupling[0].numpy()
+    assert plan == pytest.approx(np.array([[0, 0.5], [0.5, 0]]))
+    assert len(count_solved) == 1
