@@ -99,19 +99,19 @@ Model = Annotated[
         "--model NAME|DIR",
         MODEL,
         help="The model that gives the vectors: a directory, a file of word vectors, or a name, "
-        "on the hub too (OWNER/NAME[@REVISION]); "
-        "auto is the embedded one, mt the same tuned on judgements of translations, broad on those "
-        "of several kinds, fast a faster one.",
+        "on the hub too (OWNER/NAME[@REVISION]); auto is the embedded one, people the same with the "
+        "weights of the metric monge, mt tuned on judgements of translations, broad on those of "
+        "several kinds, fast a faster one.",
     ),
 ]
 Adapter = Annotated[
     str | None,
     option(
-        "--adapter mt|broad|fast|DIR",
+        "--adapter people|mt|broad|fast|DIR",
         MODEL,
-        help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
-        "all-mpnet-base-v2; broad or fast, for the first; or a "
-        "directory that monge tune made, or a hub name. "
+        help="Put an adapter into the model: people, which is there for all-MiniLM-L6-v2, "
+        "all-mpnet-base-v2 and multilingual-e5-small; mt, for the first two and e5-small; broad or "
+        "fast, for the first; or a directory that monge tune made, or a hub name. "
         "Short for --model MODEL+ADAPTER.",
     ),
 ]
