@@ -99,9 +99,9 @@ Model = Annotated[
         "--model NAME|DIR",
         MODEL,
         help="The model that gives the vectors: a directory, a file of word vectors, or a name, "
-        "on the hub too (OWNER/NAME[@REVISION]); auto is the embedded one, people the same with the "
-        "weights of the metric monge, mt tuned on judgements of translations, broad on those of "
-        "several kinds, fast a faster one.",
+        "on the hub too (OWNER/NAME[@REVISION]); auto is the embedded one, people the same with "
+        "the weights of the metric monge, mt tuned on judgements of translations, broad on those "
+        "of several kinds, fast a faster one.",
     ),
 ]
 Adapter = Annotated[
