@@ -68,19 +68,19 @@ SOURCES = (
 INTO_ENGLISH, OUT_OF_ENGLISH = {"pairs": ["*-en"]}, {"pairs": ["en-*"]}
 COMPARISONS = {
     "wmt17": Comparison("wmt17", ENGLISH, {**INTO_ENGLISH, "statistic": ["pearson", "kendall"]}),
-    "wmt19": Comparison("wmt19", ENGLISH),
+    "wmt19": Comparison("wmt19", ENGLISH, {"sample": 600}),
     "mqm-zh-en": Comparison("mqm", ENGLISH, {"pairs": ["zh-en"], "statistic": ["kendall"]}),
     "sts12": Comparison("sts12", ENGLISH),
     "sts13": Comparison("sts13", ENGLISH),
     "sts14": Comparison("sts14", ENGLISH),
     "stsb": Comparison("stsb", ENGLISH, {"switches": {"split": "test"}}),
     "summeval": Comparison("summeval", ENGLISH),
-    "tac08": Comparison("tac08", ENGLISH),
+    "tac08": Comparison("tac08", ENGLISH, {"sample": 24}),
     "bagel": Comparison("bagel", ENGLISH),
     "sfhotel": Comparison("sfhotel", ENGLISH),
     "flickr8k": Comparison("flickr8k", ENGLISH),
-    "wmt18-out": Comparison("wmt18", OTHERS, {**OUT_OF_ENGLISH, "sample": 400}, MULTILINGUAL),
-    "esa": Comparison("esa", OTHERS, {"statistic": ["kendall"]}, MULTILINGUAL),
+    "wmt18-out": Comparison("wmt18", OTHERS, {**OUT_OF_ENGLISH, "sample": 200}, MULTILINGUAL),
+    "esa": Comparison("esa", OTHERS, {"statistic": ["kendall"], "sample": 300}, MULTILINGUAL),
     "mqm-en-de": Comparison(
         "mqm", OTHERS, {"pairs": ["en-de"], "statistic": ["kendall"]}, MULTILINGUAL
     ),
@@ -164,7 +164,7 @@ def make_agreement_table(keys: Sequence[str], results: dict[str, Any]) -> str:
             name = baseline["label"].partition("[")[0]
             rows.append(
                 [
-                    f"{key}{' *' if learned else ''}",
+                    describe_data(key, comparison, learned=learned),
                     flagship["statistic"],
                     show_interval(flagship),
                     f"`{name}` {show_interval(baseline)}",
@@ -173,6 +173,13 @@ def make_agreement_table(keys: Sequence[str], results: dict[str, Any]) -> str:
                 ]
             )
     return make_table(["data", "statistic", "`monge`", "other", "difference", "p"], rows)
+
+
+def describe_data(key: str, comparison: Comparison, *, learned: bool) -> str:
+    """Return the name of a data set with its sample, and a star where it was learned from."""
+    sample = comparison.task.get("sample")
+    size = f", {sample} items per group" if sample else ""
+    return f"{key}{size}{' *' if learned else ''}"
 
 
 def probe_errors(options: argparse.Namespace) -> None:
