@@ -24,7 +24,7 @@ from monge.datasets.parallel import Parallel
 from monge.datasets.tables import Table
 from monge.errors import BadSegment, DataError, Flagged, PluginError, Unsuited, UsageError
 from monge.metrics.axes import LanguageModel
-from monge.metrics.blend import BlendSpec
+from monge.metrics.blend import BlendSpec, LinearSum
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
 from monge.metrics.lexical import LexicalSpec
@@ -32,7 +32,7 @@ from monge.metrics.metric import MetricSpec
 from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, resolve
 from monge.metrics.signature import FILE, named_corpus
-from monge.scoring.blend import BlendMetric
+from monge.scoring.blend import BlendMetric, MemberMetric, check_fitted_model
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.plugin import PluginMetric
 from monge.scoring.run import ScoringRun, Watch
@@ -259,6 +259,9 @@ class Metric:
             [[reference] if isinstance(reference, str) else reference], None
         )
         check_text(hypothesis, "hypothesis")
+        if isinstance(self.scorer, BlendMetric):  # its members have their own rules of references
+            explanation = self.scorer.explain(Segment("1", hypothesis, references), stats)
+            return NotebookExplanation(**vars(explanation))
         nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
         explanations = {
             k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats)
@@ -374,12 +377,26 @@ def bind(
         spec.written()  # raises where the plugin is missing or not a metric
         return Metric(PluginMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
-        members = {
-            member: _bind_transport(f"{name}.{member}", member_spec, cache=cache, **home)
-            for member, member_spec in spec.members.items()
-        }
-        return Metric(BlendMetric(name, members), spec, cache, home)
+        return Metric(_bind_blend(name, spec, cache, home), spec, cache, home)
     return Metric(_bind_transport(name, spec, cache=cache, **home), spec, cache, home)
+
+
+def _bind_blend(
+    name: str, spec: BlendSpec, cache: str | Path | None, home: Mapping[str, Any]
+) -> BlendMetric:
+    """Load the encoders of a blend's members; raise where one is not that of the fit."""
+    terms = spec.formula.terms if isinstance(spec.formula, LinearSum) else {}
+    members: dict[str, MemberMetric] = {}
+    for member, member_spec in spec.members.items():
+        if isinstance(member_spec, LexicalSpec):
+            members[member] = LexicalMetric(member_spec)
+            continue
+        own_name = terms[member].metric if member in terms else f"{name}.{member}"
+        metric = _bind_transport(own_name, member_spec, cache=cache, **home)
+        if member in terms:
+            check_fitted_model(f"{name}: {member}", metric.identity.model, terms[member].model)
+        members[member] = metric
+    return BlendMetric(name, members, spec.formula)
 
 
 def _bind_transport(

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 from monge.errors import InvalidSetting
 from monge.metrics.axes import AXES
-from monge.metrics.blend import BLENDS
+from monge.metrics.blend import BLENDS, LinearSum
 from monge.metrics.codec import settable, show_choice, split_changes
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
@@ -87,6 +87,8 @@ def changes_from_row(name: str, spec: Spec) -> list[str]:
         ]
     if isinstance(spec, MetricSpec):
         return list_changes(find_preset(name).spec.written(), spec.written())
+    if isinstance(spec.formula, LinearSum):
+        return []
     written = {member: member_spec.written() for member, member_spec in spec.members.items()}
     return list_blend_changes(name, written)
 
