@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from math import e, inf, isnan, nan
+from math import e, inf, isfinite, isnan, nan
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from monge.errors import InvalidSetting, UsageError
@@ -82,6 +82,11 @@ class LinearTerm:
         """Return what scores of the member add to the score of the blend."""
         return self.weight * self.standardise(scores, higher_is_better=higher_is_better)
 
+    def weigh_ends(self, ends: tuple[float, float], limits: Bounds) -> tuple[float, float]:
+        """Return what two scores of the member add to the score of the blend."""
+        first, second = (self.weigh(end, higher_is_better=limits.higher_is_better) for end in ends)
+        return first, second
+
 
 _KEPT_OPEN = ("encoder.model", "encoder.overlong", "encoder.precision", "units.stopwords")
 """What may be changed in a member of a fitted blend: where its model or a file of words is, how
@@ -108,18 +113,22 @@ class LinearSum:
     def bounds(self, members: Mapping[str, MemberSpec]) -> Bounds:
         """Return the range of scores, and the sums of the members' best and worst scores."""
         low = high = best = worst = 0.0
+        note = "in units of human z scores"
+        usual = [0.0, 0.0]
         for name, spec in members.items():
             term, limits = self.terms[name], bounds_of_member(spec)
             if term.weight == 0:
                 continue
-            upward = limits.higher_is_better
-            ends = [term.weigh(end, higher_is_better=upward) for end in (limits.low, limits.high)]
+            ends = term.weigh_ends((limits.low, limits.high), limits)
             low, high = low + min(ends), high + max(ends)
-            best = best + term.weigh(limits.best, higher_is_better=upward)
+            ends = term.weigh_ends(limits.shown, limits)
+            usual = [usual[0] + min(ends), usual[1] + max(ends)]
             lowest = nan if limits.worst is None else limits.worst
-            worst = worst + term.weigh(lowest, higher_is_better=upward)
-        note = "in units of human z scores"
-        return Bounds(low, high, best, None if isnan(worst) else worst, True, note)
+            ends = term.weigh_ends((lowest, limits.best), limits)
+            worst, best = worst + ends[0], best + ends[1]
+        worst_score = None if isnan(worst) else worst
+        usual_range = (usual[0], usual[1]) if isfinite(usual[0]) and isfinite(usual[1]) else None
+        return Bounds(low, high, best, worst_score, True, note, usual_range)
 
 
 Formula: TypeAlias = ShareSum | LinearSum

@@ -57,7 +57,7 @@ def read_blend(path: str) -> BlendFile:
     except ValueError as error:
         raise Unreadable(f"{path}: not the file of a blend, not JSON ({error})") from None
     try:
-        return _read_card(card)
+        return parse_blend(card)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise Unreadable(
@@ -71,7 +71,7 @@ def _refuse(text: str) -> float:
     raise ValueError(f"{text} is not a number that a blend can have")
 
 
-def _read_card(card: Any) -> BlendFile:
+def parse_blend(card: Any) -> BlendFile:
     """Return the blend that a card describes; raise ValueError, KeyError or TypeError."""
     if not isinstance(card, dict) or "monge_blend" not in card:
         raise ValueError("it has no field monge_blend")

@@ -11,7 +11,9 @@ import numpy.typing as npt
 
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.metrics.blend import BLENDS, BlendSpec, Formula, LinearSum, ShareSum, refuse_side
+from monge.metrics.labels import changes_from_row
 from monge.metrics.linear_signature import sign_linear_blend
+from monge.metrics.metric import MetricSpec
 from monge.metrics.rules import Bounds
 from monge.metrics.signature import ModelIdentity, sign_blend
 from monge.scoring.identity import shorten_digest
@@ -291,9 +293,14 @@ class BlendMetric:
         """Return a sentence with the commands that explain a transport member by its words."""
         commands = []
         for member, metric in self.members.items():
-            if metric.vector_metric is not None:
-                model = f" --model {metric.spec.encoder.model}"
-                commands.append(f"monge explain -m '{formula.terms[member].metric}'{model}")
+            spec = metric.spec
+            if not isinstance(spec, MetricSpec):
+                continue
+            name, model = formula.terms[member].metric, spec.encoder.model
+            bare = replace(spec, encoder=replace(spec.encoder, model="auto"))
+            changes = ",".join(changes_from_row(name, bare))
+            inner = f"[{changes}]" if changes else ""
+            commands.append(f"monge explain -m '{name}{inner}' --model {model}")
         if not commands:
             return "None of its members compares vectors: there are no words to explain it by."
         return f"Words and moves of a member: {'; '.join(commands)}."
@@ -330,7 +337,7 @@ def check_fitted_model(subject: str, model: ModelIdentity, fitted: str) -> None:
     for part, own, digest in zip(("weights", "tokenizer", "configuration"), now, was, strict=True):
         if not own.startswith(digest):
             raise StatisticsMismatch(
-                f"{subject} was fitted with a model whose {part} is {digest[:8]}, {model.name} "
-                f"has {own[:8]}: give that model (--set encoder.model=NAME|DIR), or fit another "
-                "blend with monge tune blend"
+                f"{subject} was fitted with {part} {digest[:8]}, {model.name} has {own[:8]}: give "
+                "that model (--set encoder.model=NAME|DIR), or fit another blend with monge tune "
+                "blend"
             )

@@ -18,6 +18,7 @@ from monge import api
 from monge.encoders.packaged import EMBEDDED
 from monge.errors import UnknownName, UsageError
 from monge.evaluation import Resampling, aligned, compare_results
+from monge.metrics.blend_file import is_blend_file
 from monge.metrics.catalogue import described, listed
 from monge.metrics.forms import EVERY, form, kind_of
 from monge.metrics.labels import labels
@@ -132,6 +133,12 @@ class Service(Checks):
         self, name: str, settings: Sequence[str], lang: str | None
     ) -> tuple[str, Spec]:
         """Return name and spec of a metric; raise where this service may not compute it."""
+        path = name.partition("[")[0].strip()
+        if is_blend_file(path) and path not in self.config.metrics:
+            raise UsageError(
+                f"{name[:80]!r} names a file: of fitted blends this service has only those that "
+                "its operator gave (monge serve -m FILE.json)"
+            )
         bare_name, spec = resolve(name, self._changes(name, settings), lang)
         check_settings(spec, self.config.models, self.config.precision)
         return bare_name, spec

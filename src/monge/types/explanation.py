@@ -69,6 +69,11 @@ class MemberShare:
     weight: float
     contribution: float
 
+    @property
+    def numbers(self) -> tuple[float, float, float, float]:
+        """The score, the standardised score, the weight and the contribution."""
+        return self.score, self.standardised, self.weight, self.contribution
+
 
 @dataclass(frozen=True, kw_only=True)
 class Transported:
