@@ -41,9 +41,9 @@ def check_unseen(metric: BoundMetric, member: str, data: Sequence[str]) -> None:
     learned_sets = sorted(names & learned)
     if learned_sets:
         raise InvalidSetting(
-            f"{member}: the adapter in {model} learned from {' and '.join(learned_sets)}, so its scores "
-            f"of these rows say nothing about others: {_ways_out(member)}, or fit on the rows that "
-            "the adapter held out (--rows held-out)"
+            f"{member}: the adapter in {model} learned from {' and '.join(learned_sets)}, so its "
+            f"scores of these rows say nothing about others: {_ways_out(member)}, or fit on the "
+            "rows that the adapter held out (--rows held-out)"
         )
 
 
