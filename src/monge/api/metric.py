@@ -22,7 +22,16 @@ from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
 from monge.datasets.parallel import Parallel
 from monge.datasets.tables import Table
-from monge.errors import BadSegment, DataError, Flagged, PluginError, Unsuited, UsageError
+from monge.errors import (
+    BadSegment,
+    DataError,
+    Flagged,
+    InvalidSetting,
+    PluginError,
+    StatisticsMismatch,
+    Unsuited,
+    UsageError,
+)
 from monge.metrics.axes import LanguageModel
 from monge.metrics.blend import BlendSpec, LinearSum
 from monge.metrics.labels import labels
@@ -391,10 +400,16 @@ def _bind_blend(
         if isinstance(member_spec, LexicalSpec):
             members[member] = LexicalMetric(member_spec)
             continue
-        own_name = terms[member].metric if member in terms else f"{name}.{member}"
-        metric = _bind_transport(own_name, member_spec, cache=cache, **home)
-        if member in terms:
-            check_fitted_model(f"{name}: {member}", metric.identity.model, terms[member].model)
+        if member not in terms:
+            own_name = f"{name}.{member}"
+            members[member] = _bind_transport(own_name, member_spec, cache=cache, **home)
+            continue
+        term, subject = terms[member], f"{name}: {member}"
+        try:
+            metric = _bind_transport(term.metric, member_spec, cache=cache, **home)
+        except InvalidSetting as error:  # a model that cannot have the settings of the fit
+            raise StatisticsMismatch(f"{subject} does not fit its model: {error}") from None
+        check_fitted_model(subject, metric.identity.model, term.model)
         members[member] = metric
     return BlendMetric(name, members, spec.formula)
 
