@@ -238,16 +238,28 @@ def _check_blend_options(
 ) -> None:
     """Raise for options of adapters, which a blend does not have."""
     _check_supported(setup, teaching)
-    flags = {"dev": "--dev (a blend is cross-validated: --folds N)"}
     usual = {field.name: field.default for field in fields(learning)}
-    names = [name for name in usual if name not in ("train", "human", "seed")]
+    names = [name for name in usual if name not in ("train", "dev", "human", "seed")]
     wrong = next((name for name in names if getattr(learning, name) != usual[name]), None)
     if teaching != TeacherOptions():
         wrong = "teacher"
     if going.dry_run or going.fresh:
         wrong = "dry-run" if going.dry_run else "fresh"
     if wrong is not None:
-        raise UsageError(f"{flags.get(wrong, f'--{wrong}')} is not for a blend: leave it out")
+        raise UsageError(f"--{wrong} is not for a blend: leave it out")
+    if learning.dev != usual["dev"] and _is_number(learning.dev):
+        raise UsageError(
+            "--dev takes a data set where a blend is fitted, which is cross-validated: --folds N "
+            f"says in how many parts; got {learning.dev}"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _fit_blend(
@@ -277,6 +289,7 @@ def _fit_blend(
         signed=blending.signed,
         rows=blending.rows,
         scores=blending.scores or (),
+        dev=None if _is_number(learning.dev) else learning.dev,
         seed=learning.seed,
     )
     with report_progress(not going.quiet and sys.stderr.isatty()) as watch:

@@ -29,7 +29,6 @@ def describe_blend(blend: BlendFile) -> Listing:
             f"{validated['judgements']:,} judgements in {validated['items']:,} sets that share "
             f"no text, {validated['folds']} folds; ridge strength {card['ridge']:g}"
         )
-        facts["verdict"] = validated["verdict"]
     facts |= {key: card[key] for key in ("command",) if card.get(key)}
     made_with = card.get("made_with") or {}
     facts["made with"] = ", ".join(f"{name} {version}" for name, version in made_with.items())
@@ -38,7 +37,12 @@ def describe_blend(blend: BlendFile) -> Listing:
         _members_sheet(card["members"]),
     ]
     if validated:
-        sheets.append(agreement_sheet(validated))
+        title = "agreement with human scores, the blend by weights that have not seen the row"
+        sheets.append(_agreement_sheet(validated, title))
+    if card.get("tested_on"):
+        tested = card["tested_on"]
+        title = f"agreement with human scores of {tested['data']}, which the weights have not seen"
+        sheets.append(_agreement_sheet(tested, title))
     if card.get("learned_from"):
         sheets.append(_data_sheet(card["learned_from"], card.get("signature")))
     return Listing(dict(card), sheets)
@@ -62,23 +66,22 @@ def _name_model(model: Mapping[str, str] | None) -> str:
     return "none" if model is None else f"{model['name']}#{model['weights'][:8]}"
 
 
-def agreement_sheet(validated: Mapping[str, Any]) -> Sheet:
-    """Return the table of out-of-fold agreement: of the blend, and of each member alone."""
+def _agreement_sheet(figures: Mapping[str, Any], title: str) -> Sheet:
+    """Return a table of agreement: of the blend, and of each member alone."""
     rows = []
-    for name, figures in validated["agreement"].items():
-        ends, gap = figures["interval"], figures.get("blend_minus_this")
+    for name, own in figures["agreement"].items():
+        ends, gap = own["interval"], own.get("blend_minus_this")
         difference = "" if gap is None else f"{gap[0]:+.4f} [{gap[1]:+.4f}, {gap[2]:+.4f}]"
         rows.append(
             (
                 Cell(name),
-                Cell(f"{figures['value']:.4f}", value=figures["value"]),
+                Cell(f"{own['value']:.4f}", value=own["value"]),
                 Cell(f"[{ends[0]:.4f}, {ends[1]:.4f}]"),
                 Cell(difference),
             )
         )
-    head = ("", validated["statistic"], "95 % interval", "blend minus this")
-    title = "agreement with human scores (the blend: of rows that its weights have not seen)"
-    return Sheet(title, head, tuple(rows), (validated["verdict"],))
+    head = ("", figures["statistic"], "95 % interval", "blend minus this")
+    return Sheet(title, head, tuple(rows), (figures["verdict"],))
 
 
 def _data_sheet(lessons: Sequence[Mapping[str, Any]], signature: str | None) -> Sheet:

@@ -16,8 +16,6 @@ from monge.tuning.lessons import DataLocation, Lesson, open_lesson
 from monge.tuning.splitting import hold_out
 from monge.types import Segment
 
-ALL, HELD_OUT = "all", "held-out"
-ROWS = (ALL, HELD_OUT)
 RowKey = tuple[str, str, str, tuple[str, ...]]
 
 
