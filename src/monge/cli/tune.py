@@ -44,7 +44,8 @@ class LearningOptions:
         str,
         option(
             "--dev DATASET|FRACTION",
-            help="Validation data: a data set, or the fraction of rows to hold out.",
+            help="Validation data: a data set, or the fraction of rows to hold out; with blend a "
+            "data set to report agreement on.",
         ),
     ] = "0.1"
     human: Annotated[

@@ -23,7 +23,7 @@ from monge.render.checks import checked_explanation, dumps
 from monge.render.drawing import worst_told
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
-from monge.render.member_shares import check_has_plan, member_sheets
+from monge.render.member_shares import member_sheets
 from monge.render.palette import step
 from monge.render.table import render_sheets, sheets_text
 from monge.types import Array, Explanation, Route, Side
@@ -231,8 +231,6 @@ def render_explanation(
     """
     if form not in EXPLANATION_FORMATS:
         raise UnknownName("format", form, EXPLANATION_FORMATS)
-    if form == "svg":
-        check_has_plan(e, form)
     if form == "text":
         units = None if every else UNITS
         return explanation_text(e, units=units, signed=signed, colour=colour, width=width or 80)
