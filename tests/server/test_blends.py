@@ -70,3 +70,9 @@ def test_a_file_that_the_operator_did_not_name_is_not_read(blend_client, paths):
         answer = ask(blend_client, path)
         assert answer.status_code == 400
         assert "names a file" in answer.text and "not JSON" not in answer.text
+
+
+def test_the_form_of_a_blend_is_empty(blend_client, paths):
+    answer = blend_client.get(f"/v1/metrics/{paths[0]}")
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["kind"] == "blend" and answer.json()["form"] == []

@@ -18,6 +18,7 @@ from monge import api
 from monge.encoders.packaged import EMBEDDED
 from monge.errors import UnknownName, UsageError
 from monge.evaluation import Resampling, aligned, compare_results
+from monge.metrics.blend import BlendSpec
 from monge.metrics.blend_file import is_blend_file
 from monge.metrics.catalogue import described, listed
 from monge.metrics.forms import EVERY, form, kind_of
@@ -391,8 +392,8 @@ class Service(Checks):
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),
-            "kind": kind_of(bare),
-            "form": form(bare),
+            "kind": "blend" if isinstance(spec, BlendSpec) else kind_of(bare),
+            "form": [] if isinstance(spec, BlendSpec) else form(bare),
             "signature": None if signed is None else str(signed),
             "fits": list(metric.scorer.fits),
             "higher_is_better": bounds_of(spec).higher_is_better,
