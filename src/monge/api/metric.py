@@ -268,9 +268,9 @@ class Metric:
             [[reference] if isinstance(reference, str) else reference], None
         )
         check_text(hypothesis, "hypothesis")
-        if isinstance(self.scorer, BlendMetric):  # its members have their own rules of references
-            explanation = self.scorer.explain(Segment("1", hypothesis, references), stats)
-            return NotebookExplanation(**vars(explanation))
+        if isinstance(self.spec, BlendSpec) and isinstance(self.spec.formula, LinearSum):
+            segment = Segment("1", hypothesis, references)  # members have rules of references
+            return NotebookExplanation(**vars(self._explain_by_members(segment, stats)))
         nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
         explanations = {
             k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats)
@@ -278,6 +278,13 @@ class Metric:
         }
         best, notes = _choose_explanation(self.spec, explanations, len(references))
         return NotebookExplanation(**vars(replace(best, notes=(*notes, *best.notes))))
+
+    def _explain_by_members(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """Explain the score of a linear blend by what each of its members adds."""
+        assert isinstance(self.scorer, BlendMetric)
+        self.scorer.check_explained(stats)
+        (result,) = ScoringRun([self.scorer], [segment], corpora=Corpora(stats)).results()
+        return self.scorer.explain_result(segment, result)
 
     def human_error(self) -> float:
         """Return the root mean squared error on held-out judgements, of scores with scale=human."""

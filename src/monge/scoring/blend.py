@@ -19,7 +19,7 @@ from monge.metrics.signature import ModelIdentity, sign_blend
 from monge.scoring.identity import shorten_digest
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.result_buffer import count_flags
-from monge.scoring.scorer import Corpora, ScoreColumn
+from monge.scoring.scorer import ScoreColumn
 from monge.types import Array, CorpusStats, Explanation, Range, Result, Segment, Signature
 from monge.types.exact import mean
 from monge.types.explanation import MemberShare, explain_by_members
@@ -253,11 +253,12 @@ class BlendMetric:
         return {limits.best: self.bounds.best, limits.worst: 0.0}.get(first, blended)
 
     def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
-        """Explain the score of a linear blend by its members; raise UsageError for a blend of
-        shares, whose ranges are those of a corpus.
+        """Raise UsageError: a blend has no plan of its own.
+
+        The score of a linear blend is explained by its members (`explain_result`).
         """
         if isinstance(self.formula, LinearSum):
-            return self._explain_terms(self.formula, segment, stats)
+            raise UsageError(f"{self.name} is a blend. {self._name_commands(self.formula)}")
         names = BLENDS[self.name].alone
         made_of = " or ".join(
             f"-m '{name}' --model {metric.spec.encoder.model}"
@@ -267,19 +268,22 @@ class BlendMetric:
             f"{self.name} is a blend of several metrics: explain one of those instead ({made_of})"
         )
 
-    def _explain_terms(
-        self, formula: LinearSum, segment: Segment, stats: CorpusStats | None
-    ) -> Explanation:
-        """Return the score of a segment, and what every member adds to it."""
-        from monge.scoring.run import ScoringRun
-
+    def check_explained(self, stats: CorpusStats | None) -> None:
+        """Raise where a pair alone cannot be explained, because a member needs statistics."""
         fitting = [member for member, metric in self.members.items() if metric.fits]
         if fitting and stats is None:
             raise UsageError(
                 f"{self.name}: {', '.join(fitting)} takes statistics from other texts, and one "
                 "pair has none: give --stats FILE (monge fit -m MEMBER writes it)"
             )
-        (result,) = ScoringRun([self], [segment], corpora=Corpora(stats)).results()
+
+    def explain_result(self, segment: Segment, result: Result) -> Explanation:
+        """Return the score of a segment by a linear blend, and what every member adds to it.
+
+        `result` is that of a run with this segment alone.
+        """
+        formula = self.formula
+        assert isinstance(formula, LinearSum)
         shares = []
         for member, metric in self.members.items():
             term, score = formula.terms[member], float(result.parts[member][0])
