@@ -19,10 +19,12 @@ from monge.errors import DataError, InvalidSetting, UsageError
 from monge.metrics.blend import LinearSum
 from monge.metrics.blend_file import FORMAT, BlendFile, check_blend_path, parse_blend
 from monge.metrics.presets import is_built_in
+from monge.scoring.bound import BoundMetric
 from monge.tuning.blend_members import (
     BlendMember,
+    find_score_files,
     open_members,
-    read_given_scores,
+    read_score_files,
     score_members,
     sign_members,
 )
@@ -37,8 +39,8 @@ from monge.tuning.blend_weights import (
 )
 from monge.tuning.examples import Examples
 from monge.tuning.lessons import Lesson, open_lesson
-from monge.tuning.seen_rows import check_unseen, keep_held_out
-from monge.tuning.splitting import group_by_shared_text, judgement_texts, keep_apart
+from monge.tuning.seen_rows import check_unseen, find_held_out
+from monge.tuning.splitting import group_by_shared_text, judgement_texts
 from monge.types import Array, CorpusStats
 
 BLEND = "blend"
@@ -73,15 +75,17 @@ def fit_blend(
     """
     name = _check_plan(plan, output)
     members = open_members(plan)
-    score_files = read_given_scores(plan, members)
-    examples = _open_judgements(plan, members, score_files)
+    score_files = find_score_files(plan, members)
+    every_row = _open_judgements(plan, members, score_files)
+    known_scores = read_score_files(score_files, every_row)
     dev = None if plan.dev is None else _open_dev(plan, members)
-    if dev is not None:
-        examples = _keep_apart(examples, dev)
-    scores = score_members(members, examples, score_files, watch)
+    places = _choose_rows(plan, members, every_row, score_files, dev)
+    examples = every_row.select(places)
+    known_scores = {member: column[places] for member, column in known_scores.items()}
+    scores = score_members(members, examples, known_scores, watch)
     sample = _make_sample(examples, scores * sign_members(members))
-    folds = draw_folds(sample.items, plan.folds, plan.seed)
     _check_sample(examples, members, sample)
+    folds = draw_folds(sample.items, plan.folds, plan.seed)
     fitted = fit_weights(sample, folds, signed=plan.signed)
     if not fitted.weights.any():
         raise DataError(
@@ -129,13 +133,49 @@ def _open_judgements(
         raise InvalidSetting("nothing to fit on: give --train DATASET")
     lessons = [_parse_lesson(text) for text in texts]
     names = "+".join(lesson.data for lesson in lessons)
-    own = {m.name: m.bound for m in members if m.bound is not None and m.name not in score_files}
     if plan.rows == ALL:
-        for member, bound in own.items():
+        for member, bound in _find_scoring(members, score_files).items():
             check_unseen(bound, member, [lesson.data for lesson in lessons])
     opened = [_open_scores(lesson, plan) for lesson in lessons]
-    examples = opened[0] if len(opened) == 1 else _join(names, opened)
-    return keep_held_out(examples, own, plan.location) if plan.rows == HELD_OUT else examples
+    return opened[0] if len(opened) == 1 else _join(names, opened)
+
+
+def _find_scoring(
+    members: Sequence[BlendMember], score_files: Mapping[str, GivenScores]
+) -> dict[str, BoundMetric]:
+    """Return the members that score the judgements by vectors, by name."""
+    return {
+        member.name: member.bound
+        for member in members
+        if member.bound is not None and member.name not in score_files
+    }
+
+
+def _choose_rows(
+    plan: BlendPlan,
+    members: Sequence[BlendMember],
+    examples: Examples,
+    score_files: Mapping[str, GivenScores],
+    dev: Examples | None,
+) -> list[int]:
+    """Return the places of the judgements to fit on: those that adapters held out, if these are
+    asked for, without those that share a text with the judgements of the report.
+    """
+    places = list(range(len(examples)))
+    if plan.rows == HELD_OUT:
+        scoring = _find_scoring(members, score_files)
+        places = find_held_out(examples, scoring, plan.location)
+    if dev is None:
+        return places
+    reported = {text for texts in judgement_texts(dev) for text in texts}
+    own_texts = judgement_texts(examples)
+    apart = [place for place in places if own_texts[place].isdisjoint(reported)]
+    if not apart:
+        raise DataError(
+            f"{examples.name}: every judgement shares a text with {dev.name}, so nothing is left "
+            "to fit on: give another --train or --dev"
+        )
+    return apart
 
 
 def _parse_lesson(text: str) -> Lesson:
@@ -185,13 +225,6 @@ def _open_dev(plan: BlendPlan, members: Sequence[BlendMember]) -> Examples:
         if member.bound is not None:
             check_unseen(member.bound, member.name, [lesson.data])
     return _open_scores(lesson, plan)
-
-
-def _keep_apart(examples: Examples, dev: Examples) -> Examples:
-    """Return the judgements that share no text with those of the report."""
-    (kept_examples,) = keep_apart([examples], dev).lessons
-    assert isinstance(kept_examples, Examples)
-    return kept_examples
 
 
 def _test_blend(

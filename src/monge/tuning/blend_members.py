@@ -83,7 +83,7 @@ def open_members(plan: BlendPlan) -> list[BlendMember]:
     return members
 
 
-def read_given_scores(plan: BlendPlan, members: Sequence[BlendMember]) -> dict[str, GivenScores]:
+def find_score_files(plan: BlendPlan, members: Sequence[BlendMember]) -> dict[str, GivenScores]:
     """Return the files of out-of-fold scores by member."""
     score_files = {scores.name: scores for scores in given_scores(plan.scores)}
     names = [member.name for member in members]
@@ -93,25 +93,33 @@ def read_given_scores(plan: BlendPlan, members: Sequence[BlendMember]) -> dict[s
     return score_files
 
 
-def score_members(
-    members: Sequence[BlendMember],
-    examples: Examples,
-    score_files: Mapping[str, GivenScores],
-    watch: Callable[[int], None] | None,
-) -> Array:
-    """Return the scores [n, k] of the members as they are, those of a file where there is one."""
-    columns: dict[str, Array] = {}
+def read_score_files(files: Mapping[str, GivenScores], examples: Examples) -> dict[str, Array]:
+    """Return the scores [n] of the judgements in each file, by member."""
     by_group: dict[str, list[int]] = {}
     for place, group in enumerate(examples.groups):
         by_group.setdefault(group, []).append(place)
     rows_by_group: dict[str, Sequence[Segment]] = {
         group: [examples.rows[k] for k in places] for group, places in by_group.items()
     }
-    for name, file in score_files.items():
+    columns = {}
+    for name, file in files.items():
         columns[name] = np.zeros(len(examples.rows))
         for group, values in file.of(rows_by_group)[0].items():
             columns[name][by_group[group]] = values
-    own = [member for member in members if member.name not in score_files]
+    return columns
+
+
+def score_members(
+    members: Sequence[BlendMember],
+    examples: Examples,
+    known_scores: Mapping[str, Array],
+    watch: Callable[[int], None] | None,
+) -> Array:
+    """Return the scores [n, k] of the members as they are; `known_scores` [n] stand for a member's
+    own.
+    """
+    columns = dict(known_scores)
+    own = [member for member in members if member.name not in known_scores]
     if own:
         rows = [replace(row, id=str(k), system="") for k, row in enumerate(examples.rows)]
         labels = [member.name for member in own]

@@ -52,10 +52,10 @@ def _ways_out(member: str) -> str:
     )
 
 
-def keep_held_out(
+def find_held_out(
     examples: Examples, metrics: Mapping[str, BoundMetric], location: DataLocation
-) -> Examples:
-    """Return the judgements that the adapters of all members held out when they were trained.
+) -> list[int]:
+    """Return the places of the judgements that the adapters of all members held out.
 
     The split of each adapter is drawn again from the plan in its card, and compared with the number
     of judgements that the card states.
@@ -70,7 +70,7 @@ def keep_held_out(
             "--rows held-out is for members with an adapter, and no member has one: leave it out"
         )
     held_out = set.intersection(
-        *(_find_held_out(member, card, location) for member, card in cards.items())
+        *(_draw_held_out(member, card, location) for member, card in cards.items())
     )
     keys = map(_key, examples.groups, examples.rows)
     places = [k for k, key in enumerate(keys) if key in held_out]
@@ -79,10 +79,10 @@ def keep_held_out(
             f"{examples.name} has none of the judgements that the adapters held out: give the "
             "--train and --pairs that they were trained with"
         )
-    return examples.select(places)
+    return places
 
 
-def _find_held_out(member: str, card: Mapping[str, Any], location: DataLocation) -> set[RowKey]:
+def _draw_held_out(member: str, card: Mapping[str, Any], location: DataLocation) -> set[RowKey]:
     """Return the rows that an adapter held out of its first lesson."""
     try:
         plan = card["plan"]

@@ -270,6 +270,10 @@ def test_held_out_rows_of_other_data_cannot_be_drawn_again(plan, adapter, tmp_pa
         fit_blend(changed(own, data=other), tmp_path / "b.json")
 
 
+def member_of(adapter):
+    return f"bertscore[encoder.model={adapter}]"
+
+
 def test_out_of_fold_scores_stand_for_a_member_with_an_adapter(plan, adapter, known, tmp_path):
     """They are taken in the order of the judgements; the blend then scores with the adapter."""
     rows = [line.split("\t") for line in known.read_text().splitlines()[1:]]
@@ -286,6 +290,10 @@ def test_out_of_fold_scores_stand_for_a_member_with_an_adapter(plan, adapter, kn
     assert member["mean"] == pytest.approx(np.mean(scores))
     assert member["deviation"] == pytest.approx(np.std(scores))
     assert "+own" in member["model"]["name"]
+    held = fit_blend(changed(own, metrics=[own.metrics[0], member_of(adapter), "chrf"],
+                             rows=HELD_OUT, folds=5), tmp_path / "held.json")  # fmt: skip
+    assert held.card["cross_validation"]["judgements"] == 60
+    assert held.card["members"]["twmd"]["mean"] != pytest.approx(np.mean(scores))
     (tmp_path / "oof.txt").write_text("0.5\n0.4\n")
     with pytest.raises(MongeError):
         fit_blend(own, tmp_path / "c.json")
