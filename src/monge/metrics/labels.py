@@ -20,7 +20,7 @@ from monge.metrics.codec import settable, show_choice, split_changes
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
 from monge.metrics.plugins import PluginSpec
-from monge.metrics.presets import Spec, find_preset, split_name
+from monge.metrics.presets import Spec, find_preset, is_built_in, split_name
 from monge.types.settings import NAME
 
 
@@ -48,11 +48,13 @@ def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
 
 
 def _shorten_files(names: Sequence[str]) -> list[str]:
-    """Return the names with the name of the file in place of its path, where that is unique."""
+    """Return the names with the name of the file in place of its path, where that is unique and
+    no metric of monge.
+    """
     short = [PurePath(name).stem if is_blend_file(name) else name for name in names]
     counts = Counter(short)
     return [
-        short_name if short_name == name or counts[short_name] == 1 else name
+        name if counts[short_name] > 1 or is_built_in(short_name) else short_name
         for name, short_name in zip(names, short, strict=True)
     ]
 

@@ -18,7 +18,7 @@ from monge import api
 from monge.encoders.packaged import EMBEDDED
 from monge.errors import UnknownName, UsageError
 from monge.evaluation import Resampling, aligned, compare_results
-from monge.metrics.blend import BlendSpec
+from monge.metrics.blend import BlendSpec, LinearSum
 from monge.metrics.blend_file import is_blend_file
 from monge.metrics.catalogue import described, listed
 from monge.metrics.forms import EVERY, form, kind_of
@@ -101,6 +101,8 @@ class Service(Checks):
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
         for model in self.config.models:
             for name in self.config.metrics:
+                if model != self.config.models[0] and self._has_own_models(name):
+                    continue
                 metric = self.metric(name, (), None, model)
                 alone = metric.scorer.members.get("")
                 if alone is not None and alone.vector_metric is not None:
@@ -123,6 +125,11 @@ class Service(Checks):
 
     # --- metrics
     # ----------------------------------------------------------------------------------------------
+
+    def _has_own_models(self, name: str) -> bool:
+        """Return whether a metric is a fitted blend, which takes the models of its fit alone."""
+        spec = self.resolve_metric(name, (), None)[1]
+        return isinstance(spec, BlendSpec) and isinstance(spec.formula, LinearSum)
 
     def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
         """Return settings preceded by this service's precision, which lexical metrics lack."""

@@ -294,3 +294,4 @@ def test_a_blend_can_be_pickled_and_is_labelled_by_its_file(metric, path):
     assert labels(both) == ["mine", "twmd"]
     copies = [(f"a/{path.name}", metric.spec), (f"b/{path.name}", metric.spec)]
     assert labels(copies) == ["a/mine.json", "b/mine.json"]
+    assert labels([("a/twmd.json", metric.spec)]) == ["a/twmd.json"]
