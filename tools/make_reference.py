@@ -484,7 +484,9 @@ def make_signature_page() -> str:
                 "\nLexical metrics carry the signature of their library (`lib`, `nrefs`, `case`, "
                 "`tok`, "
                 "`version` …); a blend the "
-                "fields of its members under their names; scores from a file `scores:NAME#DIGEST`.",
+                "fields of its members under their names, and one that was fitted on human scores "
+                "`formula:linear` with the `weight`, `mean` and `deviation` of each; scores from a "
+                "file `scores:NAME#DIGEST`.",
             ]
         )
         + "\n"

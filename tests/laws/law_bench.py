@@ -19,7 +19,7 @@ from torch import Tensor
 from monge.cache import Store
 from monge.encoders.batching import Vectors
 from monge.encoders.protocol import Encoder
-from monge.metrics.blend import BLENDS
+from monge.metrics.blend import BLENDS, BlendSpec, LinearSum
 from monge.metrics.lexical import LEXICAL, LexicalSpec
 from monge.metrics.presets import PRESETS
 from monge.scoring import clouds, encoding, measure
@@ -149,13 +149,13 @@ class Bench:
             return LexicalMetric(LexicalSpec(name))
         if name in BLENDS:
             spec = BLENDS[name].spec.changed(changes)
-            return BlendMetric(
-                name,
-                {
-                    member: bind_metric(f"{name}.{member}", member_spec, encoder)
-                    for member, member_spec in spec.members.items()
-                },
-            )
+            members = {
+                member: LexicalMetric(member_spec)
+                if isinstance(member_spec, LexicalSpec)
+                else bind_metric(name_member(name, member, spec), member_spec, encoder)
+                for member, member_spec in spec.members.items()
+            }
+            return BlendMetric(name, members, spec.formula)
         return bind_metric(name, PRESETS[name].spec.changed(changes), encoder)
 
     def stats(self, changes: tuple[str, ...] = (), *, swapped: bool = False) -> CorpusStats:
@@ -259,6 +259,12 @@ class Bench:
                 f"{result.metric}\t{result.system}".strip(): result for result in results
             }
         return self._runs[key]
+
+
+def name_member(name: str, member: str, spec: BlendSpec) -> str:
+    """The name of a blend's member in its own signature."""
+    linear = isinstance(spec.formula, LinearSum)
+    return spec.formula.terms[member].metric if linear else f"{name}.{member}"
 
 
 def two_sided(metric: Scorer) -> bool:

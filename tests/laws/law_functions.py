@@ -17,7 +17,7 @@ from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, SHORT_SAMPLE, TEXT
 from monge.encoders.protocol import Encoder
 from monge.errors import DataError
 from monge.metrics.axes import CorpusCentre
-from monge.metrics.blend import BLENDS
+from monge.metrics.blend import BLENDS, LinearSum
 from monge.metrics.lexical import LEXICAL
 from monge.metrics.presets import PRESETS
 from monge.scoring.run import ScoringRun
@@ -456,7 +456,7 @@ COMPANY = tuple(LAWS)[: tuple(LAWS).index("merged-statistics")]
 """The laws of company: what a score may not depend on, whatever the kind of metric."""
 OF_WORDS = (*(law for law in COMPANY if law != "negative-padding"), "range", "empty", "all-empty")
 """The laws for metrics of words: they have no axes that could be changed, and equal texts need not
-be the best.
+be the best. Linear blends, whose settings are fixed, have the same.
 """
 OF_BLENDS = (*OF_WORDS, "negative-padding", "merged-statistics", "symmetry")
 """The laws for blends: beyond their fitted ranges scores have no best, and references are their
@@ -466,7 +466,7 @@ members' business.
 
 def laws_of(name: str) -> tuple[str, ...]:
     """The laws that a metric of its kind is held to; statistics are merged where it has some."""
-    if name in LEXICAL:
+    if name in LEXICAL or (name in BLENDS and isinstance(BLENDS[name].spec.formula, LinearSum)):
         return OF_WORDS
     if name in BLENDS:
         return OF_BLENDS

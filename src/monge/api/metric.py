@@ -22,9 +22,18 @@ from monge.datasets.lines import TextFile, check_text
 from monge.datasets.lists import check_texts, reference_lists, segments_of
 from monge.datasets.parallel import Parallel
 from monge.datasets.tables import Table
-from monge.errors import BadSegment, DataError, Flagged, PluginError, Unsuited, UsageError
+from monge.errors import (
+    BadSegment,
+    DataError,
+    Flagged,
+    InvalidSetting,
+    PluginError,
+    StatisticsMismatch,
+    Unsuited,
+    UsageError,
+)
 from monge.metrics.axes import LanguageModel
-from monge.metrics.blend import BlendSpec
+from monge.metrics.blend import BlendSpec, LinearSum
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
 from monge.metrics.lexical import LexicalSpec
@@ -32,7 +41,7 @@ from monge.metrics.metric import MetricSpec
 from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, resolve
 from monge.metrics.signature import FILE, named_corpus
-from monge.scoring.blend import BlendMetric
+from monge.scoring.blend import BlendMetric, MemberMetric, check_fitted_model
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.plugin import PluginMetric
 from monge.scoring.run import ScoringRun, Watch
@@ -259,6 +268,9 @@ class Metric:
             [[reference] if isinstance(reference, str) else reference], None
         )
         check_text(hypothesis, "hypothesis")
+        if isinstance(self.spec, BlendSpec) and isinstance(self.spec.formula, LinearSum):
+            segment = Segment("1", hypothesis, references)  # members have rules of references
+            return NotebookExplanation(**vars(self._explain_by_members(segment, stats)))
         nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
         explanations = {
             k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats)
@@ -266,6 +278,13 @@ class Metric:
         }
         best, notes = _choose_explanation(self.spec, explanations, len(references))
         return NotebookExplanation(**vars(replace(best, notes=(*notes, *best.notes))))
+
+    def _explain_by_members(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """Explain the score of a linear blend by what each of its members adds."""
+        assert isinstance(self.scorer, BlendMetric)
+        self.scorer.check_explained(stats)
+        (result,) = ScoringRun([self.scorer], [segment], corpora=Corpora(stats)).results()
+        return self.scorer.explain_result(segment, result)
 
     def human_error(self) -> float:
         """Return the root mean squared error on held-out judgements, of scores with scale=human."""
@@ -374,12 +393,32 @@ def bind(
         spec.written()  # raises where the plugin is missing or not a metric
         return Metric(PluginMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
-        members = {
-            member: _bind_transport(f"{name}.{member}", member_spec, cache=cache, **home)
-            for member, member_spec in spec.members.items()
-        }
-        return Metric(BlendMetric(name, members), spec, cache, home)
+        return Metric(_bind_blend(name, spec, cache, home), spec, cache, home)
     return Metric(_bind_transport(name, spec, cache=cache, **home), spec, cache, home)
+
+
+def _bind_blend(
+    name: str, spec: BlendSpec, cache: str | Path | None, home: Mapping[str, Any]
+) -> BlendMetric:
+    """Load the encoders of a blend's members; raise where one is not that of the fit."""
+    terms = spec.formula.terms if isinstance(spec.formula, LinearSum) else {}
+    members: dict[str, MemberMetric] = {}
+    for member, member_spec in spec.members.items():
+        if isinstance(member_spec, LexicalSpec):
+            members[member] = LexicalMetric(member_spec)
+            continue
+        if member not in terms:
+            own_name = f"{name}.{member}"
+            members[member] = _bind_transport(own_name, member_spec, cache=cache, **home)
+            continue
+        term, subject = terms[member], f"{name}: {member}"
+        try:
+            metric = _bind_transport(term.metric, member_spec, cache=cache, **home)
+        except InvalidSetting as error:  # a model that cannot have the settings of the fit
+            raise StatisticsMismatch(f"{subject} does not fit its model: {error}") from None
+        check_fitted_model(subject, metric.identity.model, term.model)
+        members[member] = metric
+    return BlendMetric(name, members, spec.formula)
 
 
 def _bind_transport(

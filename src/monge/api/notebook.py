@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from monge.api.plots import axes_of, plot_explanation, plot_scores
 from monge.errors import InvalidSetting, UnknownName, UsageError
 from monge.render.cells import clip
+from monge.render.member_shares import check_has_plan
 from monge.types import Explanation, Result
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class NotebookExplanation(Explanation):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mass that moves between words as a heat map with matplotlib."""
+        check_has_plan(self, "a plot")
         return plot_explanation(self, ax)
 
     def save(self, path: str | Path) -> Path:

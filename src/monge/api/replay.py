@@ -68,8 +68,9 @@ def _check_settings(settings: Sequence[str]) -> None:
 
 
 def _model_of(spec: MetricSpec | BlendSpec) -> str:
-    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    return first.encoder.model
+    """Return the model of a metric, or of the first member that has one; auto where none has."""
+    specs = spec.transports.values() if isinstance(spec, BlendSpec) else (spec,)
+    return next((transport.encoder.model for transport in specs), "auto")
 
 
 def _model_changes(
@@ -83,8 +84,8 @@ def _model_changes(
     first = _model_of(signed)
     return [
         f"{name}.encoder.model={model_name}"
-        for name, member in spec.members.items()
-        if signed.members[name].encoder.model == member.encoder.model == first
+        for name, member in spec.transports.items()
+        if signed.transports[name].encoder.model == member.encoder.model == first
     ]
 
 

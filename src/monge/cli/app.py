@@ -41,7 +41,7 @@ VERBS = {
     "probe": "Put controlled errors into good texts, and tell which of them metrics see: numbers, "
     "negations, names, typos and many more.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter "
-    "beside the model.",
+    "beside the model. Or fit the weights of a blend of metrics.",
     "adapter": "Exchange adapters with the library peft: write them as a LoRA directory, or make "
     "them of such a directory.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and "

@@ -25,8 +25,8 @@ def show(
         str,
         typer.Argument(
             metavar="metric|model",
-            help="NAME, NAME@PROFILE or 'NAME[axis.field=value]' of a metric; or a model: mt, "
-            "auto, BASE+ADAPTER, the directory of an adapter.",
+            help="NAME, NAME@PROFILE or 'NAME[axis.field=value]' of a metric; FILE.json of a "
+            "fitted blend; or a model: mt, auto, BASE+ADAPTER, the directory of an adapter.",
         ),
     ],
     settings: options.Set = None,

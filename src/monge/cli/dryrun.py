@@ -26,7 +26,7 @@ from monge.cli.option_groups import CacheOptions, ChosenMetric, SetupOptions
 from monge.cli.printing import write_listing
 from monge.encoders.packaged import base_and_adapter, packaged
 from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
-from monge.metrics.blend import BlendSpec
+from monge.metrics.blend import BlendSpec, ShareSum
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
 from monge.metrics.plugins import PluginSpec
@@ -129,7 +129,7 @@ def _transports(spec: Spec) -> Iterator[MetricSpec]:
     if isinstance(spec, MetricSpec):
         yield spec
     elif isinstance(spec, BlendSpec):
-        yield from spec.members.values()
+        yield from spec.transports.values()
 
 
 def _describe_fits(specs: Sequence[tuple[str, Spec]], statistics: StatisticsOptions) -> str:
@@ -141,7 +141,7 @@ def _describe_fits(specs: Sequence[tuple[str, Spec]], statistics: StatisticsOpti
         for transport in _transports(spec):
             for fit in _needs(transport, statistics):
                 metrics_by_fit.setdefault(fit, []).append(name)
-        if isinstance(spec, BlendSpec):
+        if isinstance(spec, BlendSpec) and isinstance(spec.formula, ShareSum):
             metrics_by_fit.setdefault("the range of its members", []).append(name)
     return (
         "; ".join(

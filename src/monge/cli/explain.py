@@ -130,8 +130,10 @@ def explain(
             )
             names.append(row.system or f"hypothesis {k}")
     if output_options.output_format == "png":
+        from monge.render.member_shares import check_has_plan
         from monge.report.picture import explanation_png
 
+        check_has_plan(explanations[0], "png")
         explanation_png(explanations[0], str(output_options.output))
         return
     from monge.render import render_explanations

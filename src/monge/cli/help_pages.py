@@ -145,8 +145,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge tune twmd --train wmt16 --data wmt/ -o adapter/ --dry-run",
         ),
         (
-            "Learn from two data sets, and choose by a third:",
-            "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
+            "Fit the weights of two metrics, which -m blend.json then names as a blend:",
+            "monge tune blend -m twmd -m sbert --train wmt16 --data wmt/ -o blend.json",
         ),
     ),
     "example": (

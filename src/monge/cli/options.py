@@ -58,7 +58,8 @@ def metrics_option(default: str) -> Any:
     """Return the option `-m` of a command that takes several metrics."""
     return option(
         "--metric -m NAME",
-        help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; several as -m A -m B or "
+        help="A metric: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or FILE.json of `monge tune "
+        "blend`; several as -m A -m B or "
         f"-m A,B. `monge metrics` lists them; {default} by default.",
         callback=split_metrics,
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monge.cli import option_groups, options
 from monge.cli.options import option
-from monge.cli.printing import terminal_layout
+from monge.cli.printing import tell, terminal_layout, write_listing
 from monge.errors import UsageError
 from monge.render.cells import fold
 
@@ -44,7 +44,8 @@ class LearningOptions:
         str,
         option(
             "--dev DATASET|FRACTION",
-            help="Validation data: a data set, or the fraction of rows to hold out.",
+            help="Validation data: a data set, or the fraction of rows to hold out; with blend a "
+            "data set to report agreement on.",
         ),
     ] = "0.1"
     human: Annotated[
@@ -111,6 +112,44 @@ class TeacherOptions:
 
 
 @dataclass(frozen=True)
+class BlendOptions:
+    """Options for the members and the weights of a blend."""
+
+    members: Annotated[
+        list[str] | None,
+        option(
+            "--metric -m NAME",
+            help="With blend: a member, NAME, NAME@PROFILE or 'NAME[axis.field=value]'; several as "
+            "-m A -m B or -m A,B.",
+            callback=options.split_metrics,
+        ),
+    ] = None
+    folds: Annotated[
+        int, option("--folds N", help="With blend: the number of parts for cross-validation.")
+    ] = 10
+    signed: Annotated[
+        bool, option("--signed", help="With blend: allow negative weights of members.")
+    ] = False
+    rows: Annotated[
+        str,
+        option(
+            "--rows all|held-out",
+            help="With blend: fit on all judgements, or on those that the adapter of a member held "
+            "out when it was tuned.",
+        ),
+    ] = "all"
+    scores: Annotated[
+        list[str] | None,
+        option(
+            "--scores MEMBER=FILE",
+            help="With blend: a member's scores of the judgements, each by an adapter that was "
+            "tuned without it; lines in the order of the judgements, or a table with group, system "
+            "and id; repeatable.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class ResumeOptions:
     """Options for resuming a run, and for messages."""
 
@@ -135,23 +174,44 @@ def tune(
     metric: Annotated[
         str,
         typer.Argument(
-            metavar="METRIC", help="The metric to tune through, such as twmd or bertscore."
+            metavar="METRIC|blend",
+            help="The metric to tune through, such as twmd or bertscore; or blend, to fit the "
+            "weights of several metrics (-m).",
         ),
     ],
     learning: LearningOptions,
     judgements: option_groups.JudgementOptions,
     teaching: TeacherOptions,
+    blending: BlendOptions,
     setup: option_groups.SetupOptions,
     output: Annotated[
-        str, option("--output -o DIR", help="The directory that the adapter is written to.")
+        str,
+        option(
+            "--output -o DIR|FILE.json",
+            help="The directory that the adapter is written to; of a blend, the file.",
+        ),
     ],
     going: ResumeOptions,
 ) -> None:
-    """Tune a model through a metric, and write the adapter."""
+    """Tune a model through a metric, and write the adapter; or fit a blend of metrics."""
+    if metric == BLEND:
+        _check_blend_options(learning, teaching, setup, going)
+        _fit_blend(learning, judgements, blending, setup, output, going)
+        return
+    if blending != BlendOptions():
+        raise UsageError(
+            "-m, --folds, --signed, --rows and --scores are for a blend: monge tune blend -m NAME "
+            "-m NAME"
+        )
+    plan = _plan(metric, learning, judgements, teaching, setup)
+    _tune_adapter(plan, output, going)
+
+
+def _tune_adapter(plan: Plan, output: str, going: ResumeOptions) -> None:
+    """Tune an adapter and write it, or say what would be done."""
     from monge.tuning import estimate
     from monge.tuning import tune as run
 
-    plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
         sys.stdout.write(_wrap_estimate(estimate(plan), terminal_layout()["width"]))
         return
@@ -165,6 +225,79 @@ def tune(
             f"{held['data']} {before:.4f} "
             f"before, {held['agreement']:.4f} after; use it with --model {output}\n"
         )
+
+
+BLEND = "blend"
+"""What stands in place of a metric where the weights of a blend are fitted."""
+
+
+def _check_blend_options(
+    learning: LearningOptions,
+    teaching: TeacherOptions,
+    setup: option_groups.SetupOptions,
+    going: ResumeOptions,
+) -> None:
+    """Raise for options of adapters, which a blend does not have."""
+    _check_supported(setup, teaching)
+    usual = {field.name: field.default for field in fields(learning)}
+    names = [name for name in usual if name not in ("train", "dev", "human", "seed")]
+    wrong = next((name for name in names if getattr(learning, name) != usual[name]), None)
+    if teaching != TeacherOptions():
+        wrong = "teacher"
+    if going.dry_run or going.fresh:
+        wrong = "dry-run" if going.dry_run else "fresh"
+    if wrong is not None:
+        raise UsageError(f"--{wrong} is not for a blend: leave it out")
+    if learning.dev != usual["dev"] and _is_number(learning.dev):
+        raise UsageError(
+            "--dev takes a data set where a blend is fitted, which is cross-validated: --folds N "
+            f"says in how many parts; got {learning.dev}"
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _fit_blend(
+    learning: LearningOptions,
+    judgements: option_groups.JudgementOptions,
+    blending: BlendOptions,
+    setup: option_groups.SetupOptions,
+    output: str,
+    going: ResumeOptions,
+) -> None:
+    """Fit a blend, write it, and print its members and its agreement with people."""
+    from monge.api.progress import report_progress
+    from monge.metrics.blend_card import describe_blend
+    from monge.metrics.blend_file import read_blend
+    from monge.tuning import BlendPlan, fit_blend
+
+    plan = BlendPlan(
+        blending.members or [],
+        learning.train,
+        judgements.data,
+        model=setup.model_name,
+        settings=setup.changes(),
+        pairs=judgements.groups,
+        human=learning.human,
+        text=judgements.text,
+        folds=blending.folds,
+        signed=blending.signed,
+        rows=blending.rows,
+        scores=blending.scores or (),
+        dev=None if _is_number(learning.dev) else learning.dev,
+        seed=learning.seed,
+    )
+    with report_progress(not going.quiet and sys.stderr.isatty()) as watch:
+        fit_blend(plan, output, watch=watch)
+    write_listing(describe_blend(read_blend(output)), "text")
+    if not going.quiet:
+        tell(f"{output}: use it with -m {output}")
 
 
 _NAME = 11

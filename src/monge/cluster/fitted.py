@@ -68,7 +68,7 @@ def _store(run: ClusterRun, by_member: Sequence[StatsBySystem]) -> None:
 
 def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
     """Return the statistics with fitted ranges of blends' members, unless given."""
-    if run.corpora.stats is not None or all("" in metric.members for metric in run.metrics):
+    if run.corpora.stats is not None or not any("range" in metric.fits for metric in run.metrics):
         return fitted
     complete_blocks(replace(run, job=replace(run.job, kind=RANGE, fitted=fitted)))
     total: dict[tuple[int, str], CorpusStats] = {}
@@ -84,7 +84,7 @@ def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySys
             if member.vector_metric is None:
                 continue
             stats = dict(next(fitted_members))
-            for system in stats if name else ():
+            for system in stats if "range" in metric.fits else ():
                 if (k, system) not in total:
                     raise DataError(
                         f"{metric.name}: no pair with words on both sides to fit the range of "

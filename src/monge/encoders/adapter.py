@@ -68,7 +68,7 @@ class Adapter:
             else EncoderSettings()
         )
         assert isinstance(read, EncoderSettings)
-        return Tuning(layer, settings, read.prefix, **affine)
+        return Tuning(layer, settings, read.prefix, **affine, card=self.card)
 
     def check_base(self, files: ModelFiles) -> None:
         """Raise where a model is not the one that the adapter was made for."""

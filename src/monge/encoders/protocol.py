@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from torch import Tensor
 
@@ -31,7 +31,7 @@ class Tuning:
 
     `settings` are those of the metric, as text; `prefix` was put before each text. slope * score +
     intercept gives human z scores, off by `error` (root mean square) on judgements that were held
-    out.
+    out. `card` is the adapter's whole card: what it learned from.
     """
 
     layer: int | None
@@ -40,6 +40,7 @@ class Tuning:
     slope: float | None = None
     intercept: float = 0.0
     error: float = 0.0
+    card: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 class Encoder(Protocol):

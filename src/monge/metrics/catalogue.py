@@ -7,10 +7,12 @@ from typing import Any
 
 from monge.errors import MongeError, UsageError
 from monge.metrics.blend import BLENDS, BlendPreset
+from monge.metrics.blend_card import describe_blend
+from monge.metrics.blend_file import is_blend_file, read_blend
 from monge.metrics.lexical import LEXICAL, LexicalPreset
 from monge.metrics.metric import Preset
 from monge.metrics.plugins import MetricPlugin, PluginSpec, find_plugin, plugin_names
-from monge.metrics.presets import PRESETS, bounds_of, find_preset, is_built_in, resolve
+from monge.metrics.presets import PRESETS, bounds_of, find_preset, is_built_in, resolve, split_name
 from monge.metrics.rules import Bounds
 from monge.types.table import Cell, Listing, Sheet, facts_sheet
 
@@ -43,6 +45,9 @@ def listed(*, plugins: bool = False) -> Listing:
 def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = None) -> Listing:
     """Return the listing of every setting of a metric, with the range of its scores."""
     name, spec = resolve(metric, changes, lang)
+    path = split_name(metric)[0]
+    if path not in PRESETS and is_blend_file(path):
+        return describe_blend(read_blend(path))
     facts: dict[str, Any]
     if isinstance(spec, PluginSpec):
         facts = {"metric": name, **spec.written(), **_plugin_facts(name)}

@@ -14,23 +14,27 @@ from pathlib import PurePath
 
 from monge.errors import InvalidSetting
 from monge.metrics.axes import AXES
-from monge.metrics.blend import BLENDS
+from monge.metrics.blend import BLENDS, LinearSum
+from monge.metrics.blend_file import is_blend_file
 from monge.metrics.codec import settable, show_choice, split_changes
 from monge.metrics.lexical import LexicalSpec
 from monge.metrics.metric import MetricSpec
 from monge.metrics.plugins import PluginSpec
-from monge.metrics.presets import Spec, find_preset, split_name
+from monge.metrics.presets import Spec, find_preset, is_built_in, split_name
 from monge.types.settings import NAME
 
 
 def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
     """Return a unique label for every metric of a run, in order.
 
-    A name is NAME, NAME@PROFILE or NAME[changes]. Paths of models and files are shortened to their
-    last part where the labels stay unique. The same settings under the same name are numbered:
-    `twmd`, `twmd (2)`.
+    A name is NAME, NAME@PROFILE, NAME[changes] or FILE.json of a fitted blend, whose label is the
+    name of the file without its ending. Paths of models and files are shortened to their last part
+    where the labels stay unique. The same settings under the same name are numbered: `twmd`, `twmd
+    (2)`.
     """
-    named_specs = [(name.strip(), spec) for name, spec in names_and_specs]
+    texts_and_specs = [(name.strip(), spec) for name, spec in names_and_specs]
+    texts = _shorten_files([name for name, _ in texts_and_specs])
+    named_specs = [(text, spec) for text, (_, spec) in zip(texts, texts_and_specs, strict=True)]
     counts = Counter(name for name, _ in named_specs)
     labels = [name for name, _ in named_specs]
     for name, count in counts.items():
@@ -41,6 +45,18 @@ def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
             ):
                 labels[k] = label
     return labels
+
+
+def _shorten_files(names: Sequence[str]) -> list[str]:
+    """Return the names with the name of the file in place of its path, where that is unique and
+    no metric of monge.
+    """
+    short = [PurePath(name).stem if is_blend_file(name) else name for name in names]
+    counts = Counter(short)
+    return [
+        name if counts[short_name] > 1 or is_built_in(short_name) else short_name
+        for name, short_name in zip(names, short, strict=True)
+    ]
 
 
 def _label_variants(name: str, specs: Sequence[Spec]) -> list[str]:
@@ -87,6 +103,8 @@ def changes_from_row(name: str, spec: Spec) -> list[str]:
         ]
     if isinstance(spec, MetricSpec):
         return list_changes(find_preset(name).spec.written(), spec.written())
+    if isinstance(spec.formula, LinearSum):
+        return []
     written = {member: member_spec.written() for member, member_spec in spec.members.items()}
     return list_blend_changes(name, written)
 

@@ -1,7 +1,8 @@
 """Every metric by name: transport metrics (`PRESETS`), blends of them, lexical metrics, and those
 of users (`metrics.plugins`).
 
-A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spec.
+A name is NAME, NAME@PROFILE, NAME[changes], or FILE.json of a fitted blend; `resolve` turns a name
+into a spec.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName, UsageError
 from monge.metrics.axes import AXES, Baseline
-from monge.metrics.blend import BLENDS, BlendSpec
+from monge.metrics.blend import BLENDS, BlendSpec, LinearSum
+from monge.metrics.blend_file import is_blend_file, read_blend
 from monge.metrics.codec import split_changes
 from monge.metrics.families import FAMILIES
 from monge.metrics.languages import check_language
@@ -76,8 +78,15 @@ def _find_function(name: str) -> RegisteredMetric | None:
     return None if plugin is None or plugin.is_spec else plugin
 
 
+def _find_blend(name: str) -> BlendSpec | None:
+    """Return the blend of a name or of a file; None for another kind of metric."""
+    if name in BLENDS:
+        return BLENDS[name].spec
+    return read_blend(name).spec if name not in PRESETS and is_blend_file(name) else None
+
+
 def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
-    """Return the name and the spec of `NAME`, `NAME@PROFILE` or `NAME[changes]`.
+    """Return the name and the spec of `NAME`, `NAME@PROFILE`, `NAME[changes]` or `FILE.json`.
 
     Changes are applied in this order, the last one wins: those of the language, `changes` (from
     `--set`), the bracket.
@@ -89,6 +98,9 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
         return name, _resolve_lexical(name, inner, changes, lang)
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
+    if name not in PRESETS and is_blend_file(name):
+        blend = read_blend(name)
+        return blend.name, blend.spec.changed([*changes, *split_changes(inner)])
     if name not in PRESETS and _find_function(name) is not None:
         return name, PluginSpec(name).changed([*changes, *split_changes(inner)])
     preset = find_preset(name)
@@ -126,9 +138,12 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
     name = split_name(text)[0]
     if name in LEXICAL:
         return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
-    if name not in PRESETS and _find_function(name) is not None:
+    blend = _find_blend(name)
+    if blend is not None and isinstance(blend.formula, LinearSum):
+        return tuple(change for change in changes if blend.takes(change))
+    if blend is None and name not in PRESETS and _find_function(name) is not None:
         return ()
-    members = BLENDS[name].spec.members if name in BLENDS else ()
+    members = () if blend is None else blend.members
     fitting_changes = []
     for change in changes:
         first, _, rest = _target(change).partition(".")

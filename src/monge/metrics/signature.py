@@ -23,10 +23,17 @@ from urllib.parse import quote, unquote
 
 from monge.errors import InvalidSetting, MongeError, StatisticsMismatch, UnknownName
 from monge.metrics.axes import AXES, Idf, LanguageModel
-from monge.metrics.blend import BLENDS, BlendSpec
+from monge.metrics.blend import BLENDS, BlendSpec, LinearSum, LinearTerm, MemberSpec
 from monge.metrics.codec import read_choice, split_changes
 from monge.metrics.labels import changes_from_row, list_blend_changes, list_changes
 from monge.metrics.lexical import LEXICAL, LexicalSpec
+from monge.metrics.linear_signature import (
+    FORMULA,
+    LINEAR,
+    lengthen_linear_signature,
+    shorten_linear_signature,
+    split_linear_signature,
+)
 from monge.metrics.metric import OPTIONAL, MetricSpec
 from monge.metrics.plugins import PluginSpec
 from monge.metrics.presets import Spec, find_preset, split_name
@@ -238,6 +245,8 @@ class ParsedSignature:
 def parse(line: str) -> ParsedSignature:
     """Parse a long or short signature; raise StatisticsMismatch for a bad key or value."""
     signature = full(line)
+    if signature.get(FORMULA):
+        return _parse_linear_blend(signature)
     if signature.get("metric") in LEXICAL:
         return _parse_lexical(signature)
     if signature.get(PLUGIN):
@@ -356,6 +365,29 @@ def _parse_blend(signature: Signature) -> ParsedSignature:
     )
 
 
+def _parse_linear_blend(signature: Signature) -> ParsedSignature:
+    """Parse the signature of a linear blend: each member like a metric of its own."""
+    for key in ("metric", "monge"):
+        if not signature.get(key):
+            raise StatisticsMismatch(f"the signature lacks {key!r}")
+    lines, formula = split_linear_signature(signature)
+    members = {name: parse(str(line)) for name, line in lines.items()}
+    specs: dict[str, MemberSpec] = {}
+    terms: dict[str, LinearTerm] = {}
+    stats: dict[str, str] = {}
+    for name, parsed in members.items():
+        if not isinstance(parsed.spec, MetricSpec | LexicalSpec):
+            raise StatisticsMismatch(
+                f"the signature's member {name} is neither a transport metric nor a lexical one"
+            )
+        digests = (parsed.weights, parsed.tokenizer, parsed.config)
+        terms[name] = replace(formula.terms[name], model="-".join(filter(None, digests)))
+        specs[name] = parsed.spec
+        stats |= {f"{name}.{kind}": digest for kind, digest in parsed.stats.items()}
+    spec = BlendSpec(specs, LinearSum(terms))
+    return ParsedSignature(signature["metric"], spec, stats, signature["monge"], members=members)
+
+
 def _member_signature(signature: Signature, name: str) -> Signature:
     """Return the fields of one member of a blend as a signature of its own."""
     shared = {key: value for key, value in signature.fields if "." not in key}
@@ -398,6 +430,8 @@ def _shorten(signature: Signature) -> str:
     """Return the short form; raise KeyError or MongeError for a missing or an unknown field."""
     fields = dict(signature.fields)
     name = fields["metric"]
+    if FORMULA in fields:
+        return shorten_linear_signature(signature, shortened, _digest(signature))
     if name in LEXICAL:
         spec = LexicalSpec(name).changed(split_changes(fields["options"]))
         if _write_options(spec) != fields["options"]:
@@ -486,6 +520,8 @@ def full(line: str) -> Signature:
 
 def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature:
     """Return the long signature of NAME[inner] with the middle fields of a short one."""
+    if middle and middle[0] == LINEAR:
+        return lengthen_linear_signature(name, middle[1:], monge, full)
     changes = split_changes(inner)
     if name in LEXICAL:
         options = _write_options(LexicalSpec(name).changed(changes))
@@ -546,7 +582,7 @@ def _blend_axes(
     """Return the fields of a blend: the first member's encoder, the members' own, and the side."""
     members = {
         member: {**shared, **identities[member], **dict(_settings(member_spec))}
-        for member, member_spec in spec.members.items()
+        for member, member_spec in spec.transports.items()
     }
     first = next(iter(members.values()))
     encoder = [(key, first[key]) for key in _ENCODER_KEYS]

@@ -23,8 +23,9 @@ from monge.render.checks import checked_explanation, dumps
 from monge.render.drawing import worst_told
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
+from monge.render.member_shares import member_sheets
 from monge.render.palette import step
-from monge.render.table import render_sheets
+from monge.render.table import render_sheets, sheets_text
 from monge.types import Array, Explanation, Route, Side
 from monge.types.explanation import EXPLANATION_FORMATS, SIDES
 from monge.types.flags import describe_flag
@@ -58,6 +59,8 @@ def explanation_text(
     all, as they stand in the text. `signed` writes the signature, which stays on one line.
     """
     checked_explanation(e)
+    if e.members:
+        return sheets_text(member_sheets(e), width=width, colour=colour, signed=signed)
     remarks = [*e.notes, *map(describe_flag, e.flags)]
     note_lines = [line for note in remarks for line in wrap(printable(note), max(width, 40))]
     blocks = [
@@ -168,8 +171,12 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
 
 
 def explanation_sheets(e: Explanation) -> list[Sheet]:
-    """Return tables of the score, the units with weights and losses, and all moves."""
+    """Return tables of the score, the units with weights and losses, and all moves; of a blend, of
+    its members.
+    """
     checked_explanation(e)
+    if e.members:
+        return member_sheets(e)
     name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
     score = Sheet(
         "score",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 
 from monge.render.arcs import arcs
@@ -11,8 +12,10 @@ from monge.render.checks import checked_explanation
 from monge.render.drawing import PLANS, named, worst_told
 from monge.render.focus import focused
 from monge.render.heatmap import BARS, grids
+from monge.render.member_shares import member_sheets
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, picture_css, step
+from monge.render.table_page import TABLE_STYLE, html_sheet
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
 from monge.types.flags import describe_flag
@@ -85,10 +88,15 @@ def explanation_fragment(
     """
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
-    content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
+    content += [_headline(e), *([] if e.members else [f"<p>{safe(worst_told(e))}</p>"])]
     content += [
         f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(describe_flag, e.flags))
     ]
+    if e.members:
+        tables = [html_sheet(replace(member_sheets(e)[1], notes=(), signatures=()))]
+        line = str(e.signature)
+        tables.append(html_signatures([(line, signed(line))], "Signature"))
+        return fragment("\n".join([*content, *tables]), _STYLE + TABLE_STYLE)
     content += [*(_side(e, name, CELL_UNITS if cell else None) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
         pictures = _cell_pictures(e) if cell else _pictures(e)

@@ -171,6 +171,8 @@ def difference(
     )
     gap = number(abs(first.score - second.score))
     title = f"{first.metric}: what made {second_name} differ from {first_name}"
+    if first.members:
+        return _difference_of_members(title, first_named, second_named)
     if first.reference.units != second.reference.units:
         scores = tuple(
             (Cell(name), Cell(number(explanation.score)))
@@ -196,6 +198,24 @@ def difference(
         (f"and {rest_count} more units (--all shows all)",) if rest_count else (),
         said=(f"{worst} is worse than {best} by {gap}. {_blame(better, worse, order)}".strip(),),
     )
+
+
+def _difference_of_members(
+    title: str, first_named: NamedExplanation, second_named: NamedExplanation
+) -> Sheet:
+    """Return what each member of a blend adds to the scores of two hypotheses."""
+    (first, first_name), (second, second_name) = first_named, second_named
+    rows = tuple(
+        (
+            Cell(share.member),
+            Cell(number(share.contribution)),
+            Cell(number(second_share.contribution)),
+            Cell(number(second_share.contribution - share.contribution)),
+        )
+        for share, second_share in zip(first.members, second.members, strict=True)
+    )
+    head = ("member", f"adds to {first_name}", f"adds to {second_name}", "difference")
+    return Sheet(title, head, rows)
 
 
 def _blame(better: Explanation, worse: Explanation, order: Sequence[int]) -> str:

@@ -34,6 +34,7 @@ from monge.render.drawing import (
     worst_told,
 )
 from monge.render.focus import focused, shortened
+from monge.render.member_shares import check_has_plan
 from monge.render.palette import LEVELS
 from monge.types import Array, Explanation, Side
 from monge.types.flags import describe_flag
@@ -90,6 +91,7 @@ def _reach(side: Side, font: float) -> float:
 def explanation_svg(e: Explanation) -> str:
     """Return a stand-alone SVG: score, texts, arcs, a grid per plan, and a legend."""
     checked_explanation(e)
+    check_has_plan(e, "svg")
     better = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
     if not e.plans or not e.cost.size:

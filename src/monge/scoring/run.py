@@ -346,7 +346,11 @@ class ScoringRun:
         from monge.scoring.blend import BlendMetric
 
         metrics = enumerate(self.metrics)
-        blends = {k: metric for k, metric in metrics if isinstance(metric, BlendMetric)}
+        blends = {
+            k: metric
+            for k, metric in metrics
+            if isinstance(metric, BlendMetric) and "range" in metric.fits
+        }
         ranges = {}
         with SpooledTemporaryFile(ROOM) as scratch:
             buffers = self._score_all(scratch)

@@ -172,7 +172,7 @@ def _merge_signatures(first: Signature, second: Signature) -> Signature:
         for key in {**own_fields, **their_fields}
         if own_fields.get(key) != their_fields.get(key)
     ]
-    if differing != ["nrefs"]:
+    if not all(_counts_references(key) for key in differing):
         details = ", ".join(
             f"{key} ({own_fields.get(key)} and {their_fields.get(key)})" for key in differing
         )
@@ -180,8 +180,13 @@ def _merge_signatures(first: Signature, second: Signature) -> Signature:
             f"parts that were scored differently cannot be added up: they differ in {details}"
         )
     return Signature(
-        tuple((key, "var" if key == "nrefs" else value) for key, value in first.fields)
+        tuple((key, "var" if _counts_references(key) else value) for key, value in first.fields)
     )
+
+
+def _counts_references(key: str) -> bool:
+    """Return whether a field is the number of references, of a metric or of a blend's member."""
+    return key.rpartition(".")[2] == "nrefs"
 
 
 def _pack(total: npt.NDArray[np.int64]) -> dict[str, Any]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from monge.encoders.packaged import PACKAGED
 from monge.errors import DataError, Unsuited, Unused
+from monge.metrics.blend import BlendSpec
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
+from monge.metrics.presets import Spec
 from monge.scoring.scorer import Scorer, vector_members
 from monge.scoring.windows import REFERENCES, SOURCE, CutTexts
 from monge.text.language import (
@@ -61,8 +63,14 @@ def check_first_segments(metrics: Sequence[Scorer], summary: InputSummary, cut: 
             foreign = describe_foreign_texts(reader.encoder.name, member.languages, texts)
             warned |= dict.fromkeys(foreign)
     for metric in metrics:
-        if isinstance(metric.spec, LexicalSpec):
-            warned |= dict.fromkeys(describe_unsuited_words(metric.spec, rows))
+        spec_of_metric = metric.spec
+        if isinstance(spec_of_metric, BlendSpec):
+            specs: list[Spec] = list(spec_of_metric.members.values())
+        else:
+            specs = [spec_of_metric]
+        for spec in specs:
+            if isinstance(spec, LexicalSpec):
+                warned |= dict.fromkeys(describe_unsuited_words(spec, rows))
     for sentence in warned:
         warnings.warn(sentence, Unsuited, stacklevel=3)
     if REFERENCES in summary.sides and any(metric.against == SOURCE for metric in metrics):

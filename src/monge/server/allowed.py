@@ -26,9 +26,12 @@ def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
         return
     if isinstance(spec, PluginSpec):  # only those that the operator named are loaded
         return
-    members = spec.members.values() if isinstance(spec, BlendSpec) else [spec]
+    members = list(spec.members.values()) if isinstance(spec, BlendSpec) else [spec]
     for member in members:
-        _check_vectors(member, models, precision)
+        if isinstance(member, LexicalSpec):
+            _check_words(member)
+        else:
+            _check_vectors(member, models, precision)
 
 
 def _check_words(spec: LexicalSpec) -> None:

@@ -18,6 +18,8 @@ from monge import api
 from monge.encoders.packaged import EMBEDDED
 from monge.errors import UnknownName, UsageError
 from monge.evaluation import Resampling, aligned, compare_results
+from monge.metrics.blend import BlendSpec, LinearSum
+from monge.metrics.blend_file import is_blend_file
 from monge.metrics.catalogue import described, listed
 from monge.metrics.forms import EVERY, form, kind_of
 from monge.metrics.labels import labels
@@ -99,6 +101,8 @@ class Service(Checks):
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
         for model in self.config.models:
             for name in self.config.metrics:
+                if model != self.config.models[0] and self._has_own_models(name):
+                    continue
                 metric = self.metric(name, (), None, model)
                 alone = metric.scorer.members.get("")
                 if alone is not None and alone.vector_metric is not None:
@@ -122,6 +126,11 @@ class Service(Checks):
     # --- metrics
     # ----------------------------------------------------------------------------------------------
 
+    def _has_own_models(self, name: str) -> bool:
+        """Return whether a metric is a fitted blend, which takes the models of its fit alone."""
+        spec = self.resolve_metric(name, (), None)[1]
+        return isinstance(spec, BlendSpec) and isinstance(spec.formula, LinearSum)
+
     def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
         """Return settings preceded by this service's precision, which lexical metrics lack."""
         bare = name.partition("[")[0].strip()
@@ -132,6 +141,12 @@ class Service(Checks):
         self, name: str, settings: Sequence[str], lang: str | None
     ) -> tuple[str, Spec]:
         """Return name and spec of a metric; raise where this service may not compute it."""
+        path = name.partition("[")[0].strip()
+        if is_blend_file(path) and path not in self.config.metrics:
+            raise UsageError(
+                f"{name[:80]!r} names a file: of fitted blends this service has only those that "
+                "its operator gave (monge serve -m FILE.json)"
+            )
         bare_name, spec = resolve(name, self._changes(name, settings), lang)
         check_settings(spec, self.config.models, self.config.precision)
         return bare_name, spec
@@ -384,8 +399,8 @@ class Service(Checks):
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(name, self._changes(name, settings), lang).to_dict(),
-            "kind": kind_of(bare),
-            "form": form(bare),
+            "kind": "blend" if isinstance(spec, BlendSpec) else kind_of(bare),
+            "form": [] if isinstance(spec, BlendSpec) else form(bare),
             "signature": None if signed is None else str(signed),
             "fits": list(metric.scorer.fits),
             "higher_is_better": bounds_of(spec).higher_is_better,

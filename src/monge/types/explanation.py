@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from monge.types.result import Signature
+from monge.types.result import Result, Signature
 from monge.types.sums import Array
+from monge.types.text import Segment
 
 EXPLANATION_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html", "svg")
 """The formats of an explanation as text; the command draws a png too."""
@@ -53,6 +54,25 @@ class Route:
     masses: Mapping[str, float]
     cost: float
     lost: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemberShare:
+    """What a member of a blend adds to its score: weight times standardised score.
+
+    The standardised score counts deviations of the member's scores, larger is better.
+    """
+
+    member: str
+    score: float
+    standardised: float
+    weight: float
+    contribution: float
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float]:
+        """The score, the standardised score, the weight and the contribution."""
+        return self.score, self.standardised, self.weight, self.contribution
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +138,8 @@ class Transported:
 class Explanation(Transported):
     """Why a pair got its score; `notes` say what was changed to explain the pair.
 
+    A blend has no plan: its explanation has no units, and `members` with what each of them adds.
+
     Examples:
         >>> explanation = monge.explain("The cat sat.", "A cat sat.")
         >>> worst = explanation.routes[0]
@@ -133,8 +155,12 @@ class Explanation(Transported):
     moves: tuple[Move, ...]
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    members: tuple[MemberShare, ...] = ()
 
     def __repr__(self) -> str:
+        if self.members:
+            names = ", ".join(share.member for share in self.members)
+            return f"<explanation by {self.metric}: {self.score:.4f}, members {names}>"
         sizes = f"{len(self.hypothesis.units)} x {len(self.reference.units)} units"
         return f"<explanation by {self.metric}: {self.score:.4f}, {sizes}, {len(self.moves)} moves>"
 
@@ -178,6 +204,7 @@ class Explanation(Transported):
             "dearest": self.dearest,
             "flags": list(self.flags),
             "notes": list(self.notes),
+            **({"members": [asdict(share) for share in self.members]} if self.members else {}),
         }
 
     def _side_record(self, name: str) -> dict[str, Any]:
@@ -190,3 +217,30 @@ class Explanation(Transported):
             for text, *values in columns
         ]
         return {"text": side.text, "units": units}
+
+
+def explain_by_members(
+    segment: Segment, result: Result, members: Sequence[MemberShare], note: str
+) -> Explanation:
+    """Return the explanation of a segment by the members of a blend, from the segment's result."""
+    sides = [
+        Side(text, (), np.zeros(0), np.zeros(0))
+        for text in (segment.hypothesis, " / ".join(segment.references))
+    ]
+    return Explanation(
+        hypothesis=sides[0],
+        reference=sides[1],
+        cost=np.zeros((0, 0)),
+        similarity=np.zeros((0, 0)),
+        plans={},
+        share_of="cost",
+        metric=result.metric,
+        score=float(result.segments[0]),
+        parts={name: float(values[0]) for name, values in result.parts.items()},
+        higher_is_better=result.higher_is_better,
+        signature=result.signature,
+        moves=(),
+        flags=result.flags[0],
+        notes=(note,),
+        members=tuple(members),
+    )

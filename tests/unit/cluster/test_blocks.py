@@ -325,6 +325,21 @@ def test_ranges_of_blends_are_those_of_all_pairs(here, table, tiny_bert, tmp_pat
     assert len({block for what, block in here.done if what == "range"}) >= 3
 
 
+def test_a_linear_blend_is_that_of_one_machine(here, table, tiny_bert, tmp_path, monkeypatch):
+    """Its members' statistics are fitted over all blocks, beside the ranges of another blend."""
+    from monge.metrics.blend import BLENDS, BlendPreset, BlendSpec, LinearSum, LinearTerm
+    from monge.metrics.lexical import LexicalSpec
+    from monge.metrics.presets import PRESETS
+
+    members = {"moverscore": PRESETS["moverscore"].spec, "chrf": LexicalSpec("chrf")}
+    terms = {name: LinearTerm(name, 0.5, 0.4, 0.1) for name in members}
+    row = BlendPreset(BlendSpec(members, LinearSum(terms)), "a linear blend", "this test")
+    monkeypatch.setitem(BLENDS, "linear", row)
+    names = "linear", "sentsim", "twmd"
+    outcome = score(Tables([str(table)]), recipe(tiny_bert, *names), request(tmp_path))
+    assert outcome.result.read_text("utf-8") == plain(read_table(table), tiny_bert, *names)
+
+
 def test_ranges_that_are_given_are_not_fitted(here, table, tiny_bert, tmp_path):
     from monge import api
 
