@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from make_paper_studies import read_study
+from paper_tuning_page import pick_pair, read_p, read_rows, show_interval
 from repository import RESULTS, ROOT
 
 CLAIMS = ROOT / "tools" / "paper_claims.toml"
@@ -25,6 +26,8 @@ HOLDS, IN_PART, FAILS, OPEN, CANNOT = VERDICTS = (
     "not settled",
     "cannot be tested here",
 )
+LARGEST_P = 0.05
+"""A change with a larger p than this is not settled."""
 MOST_SHOWN = 3
 """Up to this many trials a row of the page shows each."""
 
@@ -38,10 +41,12 @@ class Trial:
     low: float
     high: float
     verdict: str
+    figures: str = ""
 
     def show(self) -> str:
-        """Return the margin with its interval."""
-        return f"{self.margin:+.3f} [{self.low:+.3f}, {self.high:+.3f}]".replace("-", "−")
+        """Return the margin with its interval, or with the figures it is the difference of."""
+        bounds = self.figures or f"[{self.low:+.3f}, {self.high:+.3f}]"
+        return f"{self.margin:+.3f} {bounds}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,15 @@ def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]
 
     `also` are its trials with e5-small where they have a text of their own, tuned for that model;
     those with the multilingual model, which nothing was tuned for, do not count then. With `layers`
-    those at other layers than the usual one count too.
+    those at other layers than the usual one count too; `reading` keeps one reading of a table.
     """
     by_result: dict[tuple[float, float], Trial] = {}
     texts = {**dict.fromkeys(claim.get("trials", ()), False)}
     own = dict.fromkeys(claim.get("also", ()), True)
     for table, condition, outcome in trials:
         if "layers" in condition and not claim.get("layers"):
+            continue
+        if claim.get("reading", "") not in condition:
             continue
         if outcome["says"] not in {**texts, **own}:
             continue
@@ -130,6 +137,25 @@ def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]
             Trial(place, outcome["ours"], outcome["low"], outcome["high"], name_verdict(outcome)),
         )
     return list(by_result.values())
+
+
+def find_changes(claim: Mapping[str, Any]) -> list[Trial]:
+    """Return what tuning changed, with intervals, or with the p of a test where that is kept."""
+    trials = []
+    for reference in claim.get("tuned", ()):
+        name, metric = reference.split()
+        before, after = pick_pair(read_rows(name), metric=metric, statistic="pearson")
+        margin = after["mean"] - before["mean"]
+        if "change" in after:
+            low, high, figures = after["change"]["low"], after["change"]["high"], ""
+            verdict = judge_interval(low, high, claim.get("rule", ""))
+        else:
+            low, high, p = margin, margin, read_p(before, after)
+            figures = f"({show_interval(before)} → {show_interval(after)}, p {p:.3f})"
+            verdict = OPEN if p > LARGEST_P else HOLDS if margin > 0 else FAILS
+        place = "[tuning](tuning-papers.md)"
+        trials.append(Trial(place, margin, low, high, verdict, figures))
+    return trials
 
 
 def find_margins(claim: Mapping[str, Any]) -> list[Trial]:
@@ -178,7 +204,7 @@ def make_finding(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]
     elif "margins" in claim:
         finding = judge_trials(find_margins(claim))
     else:
-        finding = judge_trials(find_trials(claim, trials))
+        finding = judge_trials([*find_trials(claim, trials), *find_changes(claim)])
     if "note" in claim and finding.figures != "not run":
         return Finding(finding.run, f"{finding.figures}; {claim['note']}", finding.verdict)
     return finding

@@ -502,16 +502,15 @@ def _describe_models(
         for row in computed
     )
     model = recomputation.encoder.name if encoded else ""
-    condition = _condition([row for row in computed if row.model not in stand_ins], model)
+    remaining = [row for row in computed if row.model not in stand_ins]
     replaced = [
         f"{load_encoder(recomputation.models.of(row)).name.rpartition('/')[2]} instead of "
         f"{row.model}"
         for row in computed
         if row.model in stand_ins
     ]
-    if replaced:
-        condition = "; ".join([condition, *dict.fromkeys(replaced)])
-    return model, condition
+    conditions = [_condition(remaining, model)] if remaining or not replaced else []
+    return model, "; ".join([*conditions, *dict.fromkeys(replaced)])
 
 
 def _read_table(

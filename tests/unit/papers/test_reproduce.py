@@ -334,10 +334,14 @@ def test_command_lists_the_tables(capsys):
     assert run(["reproduce"]) == 0
     shown = capsys.readouterr().out
     assert "tempered-figure-4" in shown
-    assert "model not here: RoBERTa fine-tuned on human scores" in shown
+    assert "data not here: the captions of the COCO 2015 systems" in shown
     assert run(["reproduce", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)["tables"]
     assert {one["table"]: one["figures"] for one in found}["tempered-2"] == 384
+    assert (
+        "--stand-in for roberta-base-tuned"
+        in {one["table"]: one["why"] for one in found}["tempered-4"]
+    )
 
 
 def test_command_refuses(capsys, data):
