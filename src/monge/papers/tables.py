@@ -100,10 +100,11 @@ class Entry:
 class Claim:
     """What a table is printed to show, as a comparison of its rows.
 
-    Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`:
-    differs by no more), or the rows of block `flatter` spread less than those of block `than`.
-    `column`, `to`, `out_of` (languages) and `blocks` limit where. With `as_printed` the rows of
-    `worse` are not computed: their published figures are taken as they are.
+    Every row of `better` is above every row of `worse` (by no less than minus `within`, which is
+    negative where a claim is about a size; `both`: differs by no more), or the rows of block
+    `flatter` spread less than those of block `than`. `column`, `to`, `out_of` (languages) and
+    `blocks` limit where. With `as_printed` the rows of `worse` are not computed: their published
+    figures are taken as they are.
     """
 
     says: str
