@@ -24,6 +24,7 @@ from typing import Any
 
 import make_paper_studies
 from make_sensitivity import read_results as read_sensitivity
+from paper_judges import make_finding
 from paper_measures import MEASURES
 from paper_runs import RUNS
 from paper_study_pages import make_studies_page
@@ -32,7 +33,6 @@ from paper_verdicts import (
     HOLDS,
     OPEN,
     VERDICTS,
-    make_finding,
     name_verdict,
     read_claims,
 )
@@ -121,6 +121,7 @@ data here, {cannot} cannot be tested here.** Of the preprocessing study's {sensi
 A margin is the difference of the agreement with people of two rows, with a 95 % bootstrap interval over source items. A claim
 *holds* if its intervals say so in every trial, *in part* if in some, *does not hold* if some interval says the opposite and none
 agrees, and is *not settled* if the intervals leave it open. A claim that two are equal holds if the interval stays within .01.
+"sampled: wmt18 200" says that 200 source segments per language pair were drawn of a data set, with all outputs judged on them.
 [Every trial](reproduction/tables.md#every-trial-of-a-claim), [the tables](reproduction/tables.md),
 [the studies](reproduction/studies.md), [what it means](reproduction/findings.md).
 

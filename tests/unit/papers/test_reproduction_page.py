@@ -4,6 +4,7 @@ import re
 
 import make_paper_studies as studies
 import make_reproduction as make
+import paper_judges as judges
 import paper_verdicts as verdicts
 import pytest
 from paper_measures import MEASURES
@@ -42,11 +43,11 @@ def test_no_directory_of_a_machine_is_kept():
 @pytest.mark.parametrize("claim", CLAIMS, ids=[claim["says"] for claim in CLAIMS])
 def test_every_claim_says_what_decides_it_and_that_exists(claim):
     deciders = {key for key in DECIDES if key in claim}
-    assert len(deciders) == 1 or deciders == {"trials", "tuned"}
+    assert len(deciders) == 1 or deciders in ({"trials", "tuned"}, {"trials", "judged"})
     assert claim["paper"] in make.CITATIONS and claim["where"]
     printed = {entry.says for table in tables().values() for entry in table.claims}
     assert {*claim.get("trials", ()), *claim.get("also", ())} <= printed
-    assert claim.get("judged", "judge_layers") in verdicts.JUDGES
+    assert claim.get("judged", "judge_layers") in judges.JUDGES
     assert len(verdicts.find_changes(claim)) == len(claim.get("tuned", ()))
     for reference in claim.get("margins", ()):
         study, _, says = reference.partition(": ")
@@ -84,6 +85,9 @@ def test_every_study_has_a_section_and_a_title():
         (-0.005, 0.009, "within 0.01", "holds"),
         (-0.005, 0.011, "within 0.01", "not settled"),
         (0.011, 0.02, "within 0.01", "does not hold"),
+        (0.011, 0.02, "above 0.01", "holds"),
+        (0.001, 0.006, "above 0.01", "does not hold"),
+        (0.001, 0.02, "above 0.01", "not settled"),
     ],
 )
 def test_an_interval_decides_a_claim(low, high, rule, verdict):
@@ -102,6 +106,14 @@ def test_an_interval_decides_a_claim(low, high, rule, verdict):
 )
 def test_trials_join_to_a_verdict(trials, verdict):
     assert verdicts.join_verdicts(trials) == verdict
+
+
+def test_a_p_gives_the_interval_of_a_margin():
+    low, high = verdicts.read_interval(0.02, 0.05)
+    assert (low, high) == pytest.approx((0.0, 0.04), abs=1e-9)
+    low, high = verdicts.read_interval(-0.02, 0.001)
+    assert -0.033 < low < -0.031 and -0.009 < high < -0.008
+    assert verdicts.read_interval(0.0, 1.0) == (-float("inf"), float("inf"))
 
 
 def test_a_result_that_tables_repeat_is_one_trial():
