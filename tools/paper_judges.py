@@ -54,7 +54,10 @@ def judge_data_to_text(_: Trials) -> Finding:
 
 
 def judge_value_of_data_to_text(_: Trials) -> Finding:
-    """Judge whether MoverScore's figures on data-to-text come out lower again."""
+    """Tell how far our figures on data-to-text are from MoverScore's own.
+
+    They are of another model, which settles nothing about figures that do not come out again.
+    """
     table = _read_table("moverscore-9")
     if not table:
         return NOT_RUN
@@ -62,9 +65,8 @@ def judge_value_of_data_to_text(_: Trials) -> Finding:
         row for row in table["readings"][0]["rows"] if row["label"] == "WMD-1 + BERT + PMEANS"
     )
     gaps = [value for value in row["difference"] if value is not None]
-    verdict = HOLDS if max(gaps) < 0.01 and min(gaps) < -0.01 else FAILS
     text = f"ours minus MoverScore's own: {min(gaps):+.3f} to {max(gaps):+.3f} in {len(gaps)}"
-    return Finding("`moverscore-9`", f"{text} columns (another model)", verdict)
+    return Finding("`moverscore-9`", f"{text} columns, but with another model", OPEN)
 
 
 def judge_tasks_of_tuning(_: Trials) -> Finding:
