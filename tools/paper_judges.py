@@ -95,7 +95,7 @@ def judge_summaries_against_s3(_: Trials) -> Finding:
         return NOT_RUN
     rows = {row["label"]: row for row in table["readings"][0]["rows"]}
     pairs = zip(rows["WMD-1 + BERT + PMEANS"]["ours"], rows["S3-best"]["reported"], strict=False)
-    leads = [ours - printed for ours, printed in pairs if ours is not None]
+    leads = [figure - printed for figure, printed in pairs if figure is not None]
     ahead = sum(lead > 0 for lead in leads)
     figures = f"ahead in {ahead} of {len(leads)} columns, {min(leads):+.3f} to {max(leads):+.3f}"
     return Finding("`moverscore-2`", f"{figures}, but no interval was computed", OPEN)

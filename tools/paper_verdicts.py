@@ -107,8 +107,8 @@ def list_trials(
         condition += [words[k + 1] for k, word in enumerate(words) if word == "--pairs"]
         for result in json.loads(path_of(line).read_text("utf-8"))["results"]:
             for reading in result["readings"]:
-                drawn = [" ".join(sample) for sample in SAMPLE.findall(str(reading["notes"]))]
-                names = [*condition, reading["reading"], *(f"sampled {size}" for size in drawn)]
+                samples = [" ".join(sample) for sample in SAMPLE.findall(str(reading["notes"]))]
+                names = [*condition, reading["reading"], *(f"sampled {size}" for size in samples)]
                 for claim in reading["verdict"]["claims"]:
                     if claim["ours"] is not None and claim["low"] is not None:
                         yield table, ", ".join(name for name in names if name), claim
@@ -196,10 +196,10 @@ def name_runs(trials: Sequence[Trial]) -> str:
         places.setdefault(name, []).append(re.findall(r"sampled (\S+ \d+)", condition))
     parts = []
     for name, samples in places.items():
-        drawn = sorted({sample for line in samples for sample in line})
+        sizes = sorted({sample for line in samples for sample in line})
         how = "sampled" if all(samples) else "in part sampled"
-        shown = name if "[" in name else f"`{name}`"
-        parts.append(f"{shown} ({how}: {', '.join(drawn)})" if drawn else shown)
+        title = name if "[" in name else f"`{name}`"
+        parts.append(f"{title} ({how}: {', '.join(sizes)})" if sizes else title)
     return ", ".join(parts)
 
 

@@ -280,21 +280,23 @@ class Evidence:
         if self.draws is None or not self.draws.resamples:
             return None
         total: Array = np.zeros((len(rows), self.draws.resamples))
-        drawn = [i for i, row in enumerate(rows) if not _is_printed(claim, row)]
+        computed_rows = [i for i, row in enumerate(rows) if not _is_printed(claim, row)]
         for k in usable:
             column = self.table.columns[k]
-            row_parts = [self.draws.parts(rows[i], column) for i in drawn]
+            row_parts = [self.draws.parts(rows[i], column) for i in computed_rows]
             parts = [part for part in row_parts if not isinstance(part, Unavailable)]
-            if len(parts) < len(drawn):
+            if len(parts) < len(computed_rows):
                 return None
             for number in range(len(parts[0])):
                 rows_here = [part[number] for part in parts]
                 draws = self._draws(rows_here, column, number)
-                total[drawn] += draws / len(parts[0]) / len(usable)
+                total[computed_rows] += draws / len(parts[0]) / len(usable)
         printed = [row for row in rows if _is_printed(claim, row)]
         if printed:
             constants = self._means(printed, usable, self._published)
-            total[[i for i in range(len(rows)) if i not in drawn]] = np.asarray(constants)[:, None]
+            total[[i for i in range(len(rows)) if i not in computed_rows]] = np.asarray(constants)[
+                :, None
+            ]
         if claim.flatter:
             return {(0, split): np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0)}
         return {(i, j): total[i] - total[j] for i in range(split) for j in range(split, len(rows))}
