@@ -291,12 +291,9 @@ class Evidence:
                 rows_here = [part[number] for part in parts]
                 draws = self._draws(rows_here, column, number)
                 total[computed_rows] += draws / len(parts[0]) / len(usable)
-        printed = [row for row in rows if _is_printed(claim, row)]
-        if printed:
-            constants = self._means(printed, usable, self._published)
-            total[[i for i in range(len(rows)) if i not in computed_rows]] = np.asarray(constants)[
-                :, None
-            ]
+        for i, row in enumerate(rows):
+            if i not in computed_rows:
+                total[i] = self._means([row], usable, self._published)
         if claim.flatter:
             return {(0, split): np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0)}
         return {(i, j): total[i] - total[j] for i in range(split) for j in range(split, len(rows))}
