@@ -120,3 +120,29 @@ def test_a_result_that_tables_repeat_is_one_trial():
     outcome = {"says": "a", "ours": 0.1, "low": 0.05, "high": 0.2, "holds": True, "sure": True}
     rows = [("table-1", "", outcome), ("table-7", "", dict(outcome))]
     assert len(verdicts.find_trials({"trials": ["a"]}, rows)) == 1
+
+
+def test_a_run_says_what_was_sampled():
+    def trial(place):
+        return verdicts.Trial(place, 0.1, 0.0, 0.2, "holds")
+
+    whole, part = trial("lazy-emd-2"), trial("lazy-emd-2 (e5-small, sampled wmt18 200)")
+    assert verdicts.name_runs([whole]) == "`lazy-emd-2`"
+    assert verdicts.name_runs([part]) == "`lazy-emd-2` (sampled: wmt18 200)"
+    assert verdicts.name_runs([whole, part]) == "`lazy-emd-2` (in part sampled: wmt18 200)"
+    assert verdicts.name_runs([trial("[a](b.md#a)")]) == "[a](b.md#a)"
+
+
+def test_a_claim_can_keep_one_reading_of_a_table():
+    outcome = {"says": "a", "ours": 0.1, "low": 0.05, "high": 0.2, "holds": True, "sure": True}
+    other = {**outcome, "ours": 0.3}
+    rows = [("t", "with human peers", outcome), ("t", "without human peers", other)]
+    claim = {"trials": ["a"], "reading": "with human peers"}
+    assert [trial.margin for trial in verdicts.find_trials(claim, rows)] == [0.1]
+
+
+def test_tables_decide_before_a_judge_of_its_own():
+    outcome = {"says": "a", "ours": 0.1, "low": 0.05, "high": 0.2, "holds": True, "sure": True}
+    claim = {"trials": ["a"], "judged": "judge_summaries_against_s3"}
+    assert judges.make_finding(claim, [("t", "", outcome)]).run == "`t`"
+    assert judges.make_finding(claim, []).verdict == "not settled"
