@@ -578,6 +578,12 @@ def test_a_stand_in_computes_the_rows_of_another_model(spoken, tiny_bert):
     assert found.condition == f"no model needed; {tiny_bert.name} instead of word2vec"
     alone = reproduce(table([static], ("wmt17 da pearson cs-en",)), "", models=models, resamples=0)
     assert alone.condition == f"{tiny_bert.name} instead of word2vec"
+    beside = line("plain", metric="bertscore[layers=1]", model="word2vec2")
+    setup = Models(Setup(model=str(tiny_bert)), {"word2vec": str(tiny_bert)})
+    both = reproduce(
+        table([static, beside], ("wmt17 da pearson cs-en",)), "", models=setup, resamples=0
+    )
+    assert both.condition.startswith(f"varied ({tiny_bert.name} instead of word2vec2); ")
     assert list(found.signatures) == [f"bertscore[layers=1] with {tiny_bert.name}", "chrf"]
     assert found.readings[0].verdict.conclusion[0].low is not None
     with pytest.raises(UnknownName, match="unknown model of the table 'word2vek'; did you mean"):
