@@ -51,8 +51,8 @@ SHORT, PICTURE = DOCS / "reproduction.md", DOCS / "reproduction" / "margins.svg"
 HEAD = """# The papers' tables beside ours
 
 Made by `make reproduction` (`tools/make_reproduction.py`): each block is what the command above it prints with
-`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. [What was found](findings.md)
-discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
+`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories, `ADAPTERS` what `make paper-adapters`
+trains. [What was found](findings.md) discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
 a claim that its interval leaves open.
 """  # noqa: E501
 
