@@ -101,30 +101,6 @@ def judge_summaries_against_s3(_: Trials) -> Finding:
     return Finding("`moverscore-2`", f"{figures}, but no interval was computed", OPEN)
 
 
-def judge_inference_against_metrics(trials: Trials) -> Finding:
-    """Judge whether MoverScore tuned on inference beats BaryScore, the best plain metric here.
-
-    Its lead is its gain by tuning and its lead before that, which were measured apart: the bounds
-    of both add up.
-    """
-    says = "MoverScore beats BaryScore on one model"
-    plain = find_trials(
-        {"trials": [says]}, [row for row in trials if row[0] == "reproducibility-2"]
-    )
-    (gain,) = find_changes({"tuned": ["mini-entailment moverscore"]})
-    if not plain:
-        return NOT_RUN
-    lead, low, high = (
-        getattr(plain[0], name) + getattr(gain, name) for name in ("margin", "low", "high")
-    )
-    trial = Trial("", lead, low, high, judge_interval(low, high, ""))
-    figures = (
-        f"{trial.show()} over BaryScore on the plain model: tuning gives {gain.margin:+.3f}, and "
-        f"without it MoverScore is at {plain[0].show()}".replace("-", "−")
-    )
-    return Finding("[tuning](tuning-papers.md), `reproducibility-2`", figures, trial.verdict)
-
-
 def judge_examples(_: Trials) -> Finding:
     """Judge how many of the two examples Lazy-EMD gets right."""
     table = _read_table("lazy-emd-1")
@@ -275,7 +251,6 @@ JUDGES: Mapping[str, Callable[[Trials], Finding]] = {
         judge_layers,
         judge_normalising,
         judge_recall,
-        judge_inference_against_metrics,
         judge_summaries_against_s3,
         judge_tasks_of_tuning,
         judge_value_of_data_to_text,
