@@ -119,8 +119,8 @@ multilingual-e5-small, GloVe for word2vec. **{holds} hold, {in_part} hold in par
 data here, {cannot} cannot be tested here.** Of the preprocessing study's {sensitivity} further claims see the end.
 
 A margin is the difference of the agreement with people of two rows, with a 95 % bootstrap interval over source items. A claim
-*holds* if its intervals say so in every trial, *in part* if in some, *does not hold* if some interval says the opposite and none
-agrees, and is *not settled* if the intervals leave it open. A claim that two are equal holds if the interval stays within .01.
+*holds* if its intervals say so in every trial, *in part* if in some and no more say the opposite, *does not hold* if more say the
+opposite, and is *not settled* if the intervals leave it open. A claim that two are equal holds if the interval stays within .01.
 "sampled: wmt18 200" says that 200 source segments per language pair were drawn of a data set, with all outputs judged on them.
 [Every trial](reproduction/tables.md#every-trial-of-a-claim), [the tables](reproduction/tables.md),
 [the studies](reproduction/studies.md), [what it means](reproduction/findings.md).

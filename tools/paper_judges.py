@@ -143,7 +143,7 @@ def judge_recall(_: Trials) -> Finding:
                         f"{title}, {margin['says']}: {margin['value']:+.3f} "
                         f"[{margin['low']:+.3f}, {margin['high']:+.3f}]"
                     )
-    verdict = HOLDS if not behind else IN_PART if ahead else FAILS
+    verdict = HOLDS if not behind else IN_PART if ahead >= behind else FAILS
     figures = f"ahead of precision or F1 beyond noise in {ahead} of {2 * len(tasks)}, behind in "
     return Finding(
         "[sides](reproduction/studies.md#sides)",

@@ -1,8 +1,8 @@
 """Verdicts on the papers' claims from kept results; tools/paper_claims.toml says what decides.
 
 A verdict is one of VERDICTS. A claim that was tried several times holds if it holds beyond noise
-in every trial, does not hold if it fails beyond noise somewhere and holds nowhere, and holds in
-part if it holds beyond noise in some trials; it is not settled if no interval settles it.
+in every trial, holds in part if it does in some and the opposite is seen in no more, does not hold
+if the opposite is seen beyond noise in more trials, and is not settled if no interval settles it.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ def name_verdict(claim: Mapping[str, Any]) -> str:
 
 def join_verdicts(verdicts: Sequence[str]) -> str:
     """Return the verdict on a claim from those of its trials."""
-    kinds = set(verdicts)
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return IN_PART if HOLDS in kinds else FAILS
+    if len(set(verdicts)) == 1:
+        return verdicts[0]
+    held, failed = (verdicts.count(kind) for kind in (HOLDS, FAILS))
+    return IN_PART if held >= max(failed, 1) else FAILS
 
 
 def judge_interval(low: float, high: float, rule: str) -> str:

@@ -100,6 +100,7 @@ def test_an_interval_decides_a_claim(low, high, rule, verdict):
         (["holds", "holds"], "holds"),
         (["holds", "not settled"], "holds in part"),
         (["holds", "does not hold"], "holds in part"),
+        (["holds", "does not hold", "does not hold"], "does not hold"),
         (["not settled", "does not hold"], "does not hold"),
         (["not settled"], "not settled"),
     ],
