@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from repository import ADAPTERS, PACKAGE, ROOT, read_json, write_pages
 from tuning_page import ANALYSIS, CARDS, DATASETS, MEASURED, REPORTED_ADAPTERS, make_pages
@@ -47,6 +47,22 @@ WMT_BEFORE_2017, WMT_ALL_YEARS = (
 STS = ["--train", "similarity:stsb(split=train,pairs=en)"]
 STS_BOTH_OBJECTIVES = [*STS, "--train", "paraphrase:stsb(split=train,pairs=en)*0.5"]
 """Similarity of sentences, learned by the metric and by the cosine of mean vectors."""
+
+
+class TuningRecipe(Protocol):
+    """What is tuned and how: the base model, the metric, the arguments of `monge tune`."""
+
+    @property
+    def base(self) -> str:
+        """The name of the base model."""
+
+    @property
+    def metric(self) -> str:
+        """The metric that it is tuned through."""
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """The arguments of `monge tune`."""
 
 
 @dataclass(frozen=True)
@@ -285,16 +301,23 @@ def train(names: Sequence[str], options: argparse.Namespace) -> None:
             recipe, folder = RECIPES[name], ADAPTERS / name
             if folder.is_dir() or (not names and adapter_folder(name).is_dir()):
                 continue
-            command = [
-                *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
-                *("--data", str(options.data), "--model", model_option(recipe.base)),
-                *("-o", str(folder), "--precision", options.precision),
-            ]
-            sys.stderr.write(f"+ {' '.join(command)}\n")
-            subprocess.run(command, check=True, cwd=workspace)
+            run_tune(recipe, folder, options, workspace)
             (workspace / name).symlink_to(folder)  # a later adapter may learn from it
             if name not in measured:
                 keep_card(name)
+
+
+def run_tune(
+    recipe: TuningRecipe, folder: Path, options: argparse.Namespace, workspace: Path
+) -> None:
+    """Run `monge tune` with the arguments of a recipe; the adapter goes into a folder."""
+    command = [
+        *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
+        *("--data", str(options.data), "--model", model_option(recipe.base)),
+        *("-o", str(folder), "--precision", options.precision),
+    ]
+    sys.stderr.write(f"+ {' '.join(command)}\n")
+    subprocess.run(command, check=True, cwd=workspace)
 
 
 def keep_card(name: str) -> None:
@@ -450,20 +473,23 @@ def _remove_local_paths(record: dict[str, Any]) -> dict[str, Any]:
     return json.loads(json.dumps(record).replace(f"{ADAPTERS}/", ""))  # type: ignore[no-any-return]
 
 
-def main() -> None:
-    """Train, ship, measure and write the page, or one of these."""
+def parse_options(description: str | None, steps: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a program that trains and measures adapters in these steps."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "what", choices=("train", "measure", "ship", "page", "all"), nargs="?", default="all"
-    )
+    parser.add_argument("what", choices=(*steps, "all"), nargs="?", default="all")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))
     parser.add_argument("--cache", type=Path, help="keeps scores of the plain models between calls")
     parser.add_argument("--precision", default="bf16", help="fp32 where the processor has no bf16")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, ship, measure and write the page, or one of these."""
+    options = parse_options(__doc__, ("train", "measure", "ship", "page"))
     if options.what in ("train", "all"):
         train(options.names, options)
     if options.what in ("ship", "all"):

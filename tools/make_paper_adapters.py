@@ -14,7 +14,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -22,9 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from make_adapters import E5, MINI, MULTI, link_models, model_option
+from make_adapters import E5, MINI, MULTI, link_models, model_option, parse_options, run_tune
+from paper_measures import RESAMPLES, score, subtract, tabulate
 from paper_tuning_page import CARDS, MEASURED, make_pages
 from repository import ADAPTERS, read_json, write_pages
+
+from monge.evaluation import Resampling, Run, Setup, Task, evaluate_task
 
 WMT17 = {"dataset": "wmt17", "pairs": ["*-en"], "statistic": ["pearson", "kendall"]}
 GERMAN = {
@@ -38,6 +40,7 @@ TASKS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "germeval": (GERMAN,),
 }
 """The judgements that the adapters of a question are measured on."""
+STAGES = ("before", "after")
 SICK = "SICK_train.txt"
 ALL_WEIGHTS = "--method", "all", "--rate", "0.00005"
 PLAIN = "mse:wmt15+wmt16(human_range=-4/2)"
@@ -127,13 +130,7 @@ def train(names: Sequence[str], options: argparse.Namespace) -> None:
             recipe, folder = RECIPES[name], ADAPTERS / name
             if folder.is_dir():
                 continue
-            command = [
-                *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
-                *("--data", str(options.data), "--model", model_option(recipe.base)),
-                *("-o", str(folder), "--precision", options.precision),
-            ]
-            sys.stderr.write(f"+ {' '.join(command)}\n")
-            subprocess.run(command, check=True, cwd=workspace)
+            run_tune(recipe, folder, options, workspace)
 
 
 def measure(names: Sequence[str], options: argparse.Namespace) -> None:
@@ -165,43 +162,46 @@ def measure_metric(
     task: Mapping[str, Any], metric: str, name: str, options: argparse.Namespace
 ) -> list[dict[str, Any]]:
     """Return what `monge evaluate` says of a metric with the base model and with the adapter."""
-    from monge.evaluation import Resampling, Run, Task, evaluate_task
-
     base = model_option(RECIPES[name].base)
     models = base, f"{base}+{ADAPTERS / name}"
     variants = [f"{metric}[encoder.model={model}]" for model in models]
+    judgements = Task(data=options.data, **task)
     with tempfile.TemporaryDirectory() as folder:
+        cache = str(options.cache or folder)
         evaluation = evaluate_task(
-            Task(data=options.data, **task),
-            variants,
-            run=Run(options.cache or folder),
-            resampling=Resampling(resamples=1000),
+            judgements, variants, run=Run(cache), resampling=Resampling(resamples=RESAMPLES)
         )
-    stages = ("before", "after") * len(evaluation.agreements)
+        changes = measure_changes(judgements, task["statistic"], variants, cache)
+    stages = STAGES * len(evaluation.agreements)
     return [
         {
             "model": stage,
             **json.loads(json.dumps(agreement.to_dict()).replace(f"{ADAPTERS}/", "")),
             "mean_interval": agreement.mean.to_dict("value", "low", "high", "p_value"),
+            **({"change": changes[agreement.statistic]} if stage == "after" else {}),
         }
         for stage, agreement in zip(stages, evaluation.agreements, strict=False)
     ]
 
 
+def measure_changes(
+    task: Task, statistics: Sequence[str], variants: Sequence[str], cache: str
+) -> dict[str, dict[str, Any]]:
+    """Return by statistic the second variant's mean minus the first's, with its interval."""
+    dataset = task.open()[0]
+    before, after = STAGES
+    scores = score(dataset, dict(zip(STAGES, variants, strict=True)), Setup(), cache)
+    changes = {}
+    for statistic in statistics:
+        table = tabulate(dataset, scores, statistic)
+        (change,) = subtract(table, scores, [(f"{after} minus {before}", after, before)])
+        changes[statistic] = change
+    return changes
+
+
 def main() -> None:
     """Train, measure and write the page, or one of these."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "what", choices=("train", "measure", "page", "all"), nargs="?", default="all"
-    )
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
-    parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))
-    parser.add_argument("--cache", type=Path, help="keeps scores of the plain models between calls")
-    parser.add_argument("--precision", default="bf16", help="fp32 where the processor has no bf16")
-    options = parser.parse_args()
+    options = parse_options(__doc__, ("train", "measure", "page"))
     if options.what in ("train", "all"):
         train(options.names, options)
     if options.what in ("measure", "all"):

@@ -24,19 +24,20 @@ from typing import Any
 
 import make_paper_studies
 from make_sensitivity import read_results as read_sensitivity
+from paper_judges import make_finding
 from paper_measures import MEASURES
+from paper_runs import RUNS
 from paper_study_pages import make_studies_page
 from paper_verdicts import (
     FAILS,
     HOLDS,
     OPEN,
     VERDICTS,
-    make_finding,
     name_verdict,
     read_claims,
 )
 from paper_verdicts import list_trials as list_trials_of
-from repository import DOCS, RESULTS, Pages, draw_picture, write_pages
+from repository import ADAPTERS, DOCS, RESULTS, Pages, draw_picture, write_pages
 from sensitivity_pages.beside import make_rows
 from sensitivity_pages.claims import CLAIMS as SENSITIVITY_CLAIMS
 from sensitivity_pages.default_of_paper import of_paper, ours
@@ -47,49 +48,11 @@ from monge.papers.reproduction import reproduction_markdown
 RUN_RESULTS, PAGE = RESULTS / "reproduction", DOCS / "reproduction" / "tables.md"
 STUDIES_PAGE = DOCS / "reproduction" / "studies.md"
 SHORT, PICTURE = DOCS / "reproduction.md", DOCS / "reproduction" / "margins.svg"
-WMT18, INTO_ENGLISH, OUT_OF_ENGLISH = "--pairs cs-en", "--pairs *-en", "--pairs en-*"
-OTHERS = "cs-en,de-en,fi-en,ru-en,tr-en,zh-en"
-"""The pairs of WMT18 into English on which the slacks of Lazy-EMD were not tuned."""
-GLOVE = "--stand-in word2vec=MODELS/glove-6b-50d"
-E5, MULTILINGUAL = "--model MODELS/e5-small", "--model MODELS/multilingual-e5-small"
-RUNS = (
-    "tempered-2",
-    f"tempered-2 {E5}",
-    "tempered-1",
-    f"tempered-3 {INTO_ENGLISH} --sample 80",
-    f"tempered-3 {INTO_ENGLISH}",
-    "tempered-figure-3",
-    f"tempered-figure-3 {E5} --sample 60",
-    "tempered-figure-4",
-    f"tempered-figure-4 {E5}",
-    *(f"tempered-2 --layers {layer} --sample 200" for layer in (2, 3, 5, 6)),
-    *(f"tempered-2 {E5} --layers {layer} --sample 200" for layer in (4, 12)),
-    *(f"moverscore-{k} {GLOVE}" for k in (1, 2, 3, 7, 8, 9)),
-    "moverscore-5",
-    "moverscore-6",
-    f"moverscore-6 {E5}",
-    f"reproducibility-1 {INTO_ENGLISH} --sample 40",
-    f"reproducibility-1 {WMT18}",
-    "reproducibility-2",
-    "reproducibility-3",
-    f"reproducibility-4 {MULTILINGUAL}",
-    "reproducibility-5",
-    "reproducibility-6",
-    "reproducibility-7",
-    f"wmt18-log {WMT18}",
-    "lazy-emd-1",
-    f"lazy-emd-2 --pairs {OTHERS} --sample 200",
-    f"lazy-emd-2 --pairs {OTHERS} --sample 200 {E5}",
-    f"lazy-emd-2 {OUT_OF_ENGLISH} --sample 80 {MULTILINGUAL}",
-    "lazy-emd-3 --pairs gu-en,kk-en --sample 150",
-    "lazy-emd-4 --pairs gu-en,kk-en --sample 150",
-)
-"""Every run of the page; of large data sets a sample, where all of them would take hours."""
 HEAD = """# The papers' tables beside ours
 
 Made by `make reproduction` (`tools/make_reproduction.py`): each block is what the command above it prints with
-`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. [What was found](findings.md)
-discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
+`--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories, `ADAPTERS` what `make paper-adapters`
+trains. [What was found](findings.md) discusses the tables. A figure is ours, with the published one in brackets; margins have 95 % bootstrap intervals; a `?` marks
 a claim that its interval leaves open.
 """  # noqa: E501
 
@@ -101,9 +64,12 @@ def result_path(line: str) -> Path:
 
 def run_command(line: str, data: str, models: str, cache: str | None) -> int:
     """Run `monge reproduce`; return its exit code."""
-    words = [word.replace("MODELS", models) for word in line.split()]
+    words = [
+        word.replace("MODELS", models).replace("ADAPTERS", str(ADAPTERS)) for word in line.split()
+    ]
     cache_options = ["--cache", cache] if cache else []
-    return run(
+    path = result_path(line)
+    code = run(
         [
             "reproduce",
             *words,
@@ -112,10 +78,13 @@ def run_command(line: str, data: str, models: str, cache: str | None) -> int:
             "--format",
             "json",
             "--output",
-            str(result_path(line)),
+            str(path),
             *cache_options,
         ]
     )
+    if not code:
+        path.write_text(path.read_text("utf-8").replace(f"{ADAPTERS}/", ""), "utf-8")
+    return code
 
 
 def make_tables_page() -> str:
@@ -150,8 +119,9 @@ multilingual-e5-small, GloVe for word2vec. **{holds} hold, {in_part} hold in par
 data here, {cannot} cannot be tested here.** Of the preprocessing study's {sensitivity} further claims see the end.
 
 A margin is the difference of the agreement with people of two rows, with a 95 % bootstrap interval over source items. A claim
-*holds* if its intervals say so in every trial, *in part* if in some, *does not hold* if some interval says the opposite and none
-agrees, and is *not settled* if the intervals leave it open. A claim that two are equal holds if the interval stays within .01.
+*holds* if its intervals say so in every trial, *in part* if in some and no more say the opposite, *does not hold* if more say the
+opposite, and is *not settled* if the intervals leave it open. A claim that two are equal holds if the interval stays within .01.
+"sampled: wmt18 200" says that 200 source segments per language pair were drawn of a data set, with all outputs judged on them.
 [Every trial](reproduction/tables.md#every-trial-of-a-claim), [the tables](reproduction/tables.md),
 [the studies](reproduction/studies.md), [what it means](reproduction/findings.md).
 

@@ -39,23 +39,39 @@ def _pairs(rows: Sequence[Row], **chosen: str) -> Iterator[tuple[Row, Row]]:
     yield from zip(matching[0::2], matching[1::2], strict=True)
 
 
-def _pair(rows: Sequence[Row], **chosen: str) -> tuple[Row, Row]:
+def pick_pair(rows: Sequence[Row], **chosen: str) -> tuple[Row, Row]:
     """Return before and after of the one pair of rows that has the chosen values."""
     ((before, after),) = _pairs(rows, **chosen)
     assert (before["model"], after["model"]) == ("before", "after")
     return before, after
 
 
-def _interval(row: Row) -> str:
+def read_rows(name: str) -> Sequence[Row]:
+    """Return the kept rows of an adapter, by its name here or as a row of table 4."""
+    is_ours = name in OURS
+    rows: Sequence[Row] = read_json(TUNING if is_ours else MEASURED)[
+        f"wmt17/{OURS[name]}" if is_ours else name
+    ]
+    return rows
+
+
+def show_interval(row: Row) -> str:
     """Return a mean with its interval."""
     interval = row["mean_interval"]
     return f"{row['mean']:.3f} [{interval['low']:.3f}, {interval['high']:.3f}]"
 
 
+def read_p(before: Row, after: Row) -> float:
+    """Return the p of the paired test of two means, which the worse of them carries."""
+    return float(min(row["mean_interval"]["p_value"] for row in (before, after)))
+
+
 def _change(before: Row, after: Row) -> str:
-    """Return the change of the mean with the p of the paired test."""
-    p = min(row["mean_interval"]["p_value"] for row in (before, after))
-    return f"{after['mean'] - before['mean']:+.3f} (p {p:.3f})"
+    """Return the change of the mean with its interval, or with the p of the paired test."""
+    change = after["mean"] - before["mean"]
+    if "change" in after:
+        return f"{change:+.3f} [{after['change']['low']:+.3f}, {after['change']['high']:+.3f}]"
+    return f"{change:+.3f} (p {read_p(before, after):.3f})"
 
 
 def _held_out(folder: Path) -> str:
@@ -71,12 +87,12 @@ def make_pairs_table(results: Mapping[str, Sequence[Row]]) -> str:
         names = [name for name in results if name.partition("-")[0] == base]
         tasks = [task for task in TASKS if f"{base}-{task}" in names]
         for task in tasks[:1]:
-            before, _ = _pair(results[f"{base}-{task}"], statistic="pearson")
-            rows.append((model, "neither", "", _interval(before), ""))
+            before, _ = pick_pair(results[f"{base}-{task}"], statistic="pearson")
+            rows.append((model, "neither", "", show_interval(before), ""))
         for task in tasks:
-            pair = _pair(results[f"{base}-{task}"], statistic="pearson")
+            pair = pick_pair(results[f"{base}-{task}"], statistic="pearson")
             learned = _held_out(CARDS / f"{base}-{task}")
-            rows.append((model, TASKS[task], learned, _interval(pair[1]), _change(*pair)))
+            rows.append((model, TASKS[task], learned, show_interval(pair[1]), _change(*pair)))
     head = ("model", "tuned on", "held-out pairs", "r on WMT17", "change")
     return make_table(head, rows)
 
@@ -106,12 +122,12 @@ def make_tempered_table(results: Mapping[str, Sequence[Row]]) -> str:
 
 def _tempered_cells(rows: Sequence[Row], card: Path) -> tuple[str, ...]:
     """Return held-out r, r before and after on WMT17 with its change, and tau after."""
-    before, after = _pair(rows, statistic="pearson")
-    _, tau = _pair(rows, statistic="kendall")
+    before, after = pick_pair(rows, statistic="pearson")
+    _, tau = pick_pair(rows, statistic="kendall")
     return (
         _held_out(card),
         f"{before['mean']:.3f}",
-        _interval(after),
+        show_interval(after),
         _change(before, after),
         f"{tau['mean']:.3f}",
     )
@@ -126,9 +142,9 @@ def make_german_table(results: Mapping[str, Sequence[Row]]) -> str:
     ):
         for metric in ("sbert", "bertscore"):
             if name in results:
-                pair = _pair(results[name], metric=metric, statistic="pearson")
-                ranks = _pair(results[name], metric=metric, statistic="spearman")
-                cells = _interval(pair[0]), _interval(pair[1]), _change(*pair)
+                pair = pick_pair(results[name], metric=metric, statistic="pearson")
+                ranks = pick_pair(results[name], metric=metric, statistic="spearman")
+                cells = show_interval(pair[0]), show_interval(pair[1]), _change(*pair)
                 rows.append((metric, label, *cells, f"{ranks[1]['mean']:.3f}"))
     head = ("metric", "recipe", "r before", "after", "change", "Spearman after")
     return make_table(head, rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -220,15 +221,15 @@ class Evidence:
         _, better, worse = alike[0]
         candidates, rows, split = claim_columns(self.table, claim), [*better, *worse], len(better)
         usable = [
-            k
-            for k in candidates
-            if all(self.entries[row.block, row.label][k].ours is not None for row in rows)
+            k for k in candidates if all(self._own(claim, row, k) is not None for row in rows)
         ]
-        published = [self._figures("reported", [*b, *w], usable or candidates) for _, b, w in alike]
+        published = [
+            self._means([*b, *w], usable or candidates, self._published) for _, b, w in alike
+        ]
         margins = [
             None if figures is None else margin(claim, figures, split)[0] for figures in published
         ]
-        own_figures = self._figures("ours", rows, usable)
+        own_figures = self._means(rows, usable, partial(self._own, claim))
         value, pair = (
             (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
         )
@@ -249,13 +250,24 @@ class Evidence:
             sure=None if bounds is None else _is_sure(claim, list(intervals.values())),
         )
 
-    def _figures(
-        self, kind: str, rows: Sequence[PublishedRow], columns: Sequence[int]
+    def _published(self, row: PublishedRow, k: int) -> float | None:
+        """Return the published figure of a row in a column."""
+        return self.entries[row.block, row.label][k].reported
+
+    def _own(self, claim: Claim, row: PublishedRow, k: int) -> float | None:
+        """Return our figure of a row in a column, or the published one if a claim takes that."""
+        if _is_printed(claim, row):
+            return self._published(row, k)
+        return self.entries[row.block, row.label][k].ours
+
+    def _means(
+        self,
+        rows: Sequence[PublishedRow],
+        columns: Sequence[int],
+        figure_of: Callable[[PublishedRow, int], float | None],
     ) -> Array | None:
-        """Return each row's mean over columns, `reported` or `ours`, higher for better."""
-        values = [
-            [getattr(self.entries[row.block, row.label][k], kind) for k in columns] for row in rows
-        ]
+        """Return each row's mean over columns, higher for better; None if a figure is missing."""
+        values = [[figure_of(row, k) for k in columns] for row in rows]
         if not columns or any(value is None for row in values for value in row):
             return None
         signed = np.array(values, dtype=np.float64) * np.array([self.signs[k] for k in columns])
@@ -268,15 +280,20 @@ class Evidence:
         if self.draws is None or not self.draws.resamples:
             return None
         total: Array = np.zeros((len(rows), self.draws.resamples))
+        computed_rows = [i for i, row in enumerate(rows) if not _is_printed(claim, row)]
         for k in usable:
             column = self.table.columns[k]
-            row_parts = [self.draws.parts(row, column) for row in rows]
+            row_parts = [self.draws.parts(rows[i], column) for i in computed_rows]
             parts = [part for part in row_parts if not isinstance(part, Unavailable)]
-            if len(parts) < len(rows):
+            if len(parts) < len(computed_rows):
                 return None
             for number in range(len(parts[0])):
                 rows_here = [part[number] for part in parts]
-                total += self._draws(rows_here, column, number) / len(parts[0]) / len(usable)
+                draws = self._draws(rows_here, column, number)
+                total[computed_rows] += draws / len(parts[0]) / len(usable)
+        for i, row in enumerate(rows):
+            if i not in computed_rows:
+                total[i] = self._means([row], usable, self._published)
         if claim.flatter:
             return {(0, split): np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0)}
         return {(i, j): total[i] - total[j] for i in range(split) for j in range(split, len(rows))}
@@ -290,6 +307,11 @@ class Evidence:
         return np.concatenate(
             [self.draws.of(row_dataset, [scores], column, number) for row_dataset, scores in rows]
         )
+
+
+def _is_printed(claim: Claim, row: PublishedRow) -> bool:
+    """Return whether a claim takes the published figures of a row."""
+    return claim.as_printed and row.label in claim.worse
 
 
 def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> tuple[str, str]:

@@ -502,16 +502,18 @@ def _describe_models(
         for row in computed
     )
     model = recomputation.encoder.name if encoded else ""
-    condition = _condition([row for row in computed if row.model not in stand_ins], model)
+    remaining = [row for row in computed if row.model not in stand_ins]
     replaced = [
         f"{load_encoder(recomputation.models.of(row)).name.rpartition('/')[2]} instead of "
         f"{row.model}"
         for row in computed
         if row.model in stand_ins
     ]
-    if replaced:
-        condition = "; ".join([condition, *dict.fromkeys(replaced)])
-    return model, condition
+    has_published = any(row.values for row in computed)
+    conditions = []
+    if remaining or not replaced:
+        conditions.append(_condition(remaining, model, has_published=has_published))
+    return model, "; ".join([*conditions, *dict.fromkeys(replaced)])
 
 
 def _read_table(
@@ -540,13 +542,13 @@ def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
     return {f"{metric} ({' '.join(place)})": line for place, line in places.items()}
 
 
-def _condition(rows: Sequence[PublishedRow], model: str) -> str:
+def _condition(rows: Sequence[PublishedRow], model: str, *, has_published: bool) -> str:
     """Return `same model`, or what differs, as the reproducibility study distinguishes them."""
     if not rows:
         return "not computed"
     if not model:
         return "no model needed"
-    if not any(row.values for row in rows):
+    if not has_published:
         return f"beside the table ({model}; no published row was computed)"
     other_models = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
     return f"varied ({model} instead of {', '.join(other_models)})" if other_models else SAME

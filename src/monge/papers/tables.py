@@ -100,9 +100,11 @@ class Entry:
 class Claim:
     """What a table is printed to show, as a comparison of its rows.
 
-    Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`:
-    differs by no more), or the rows of block `flatter` spread less than those of block `than`.
-    `column`, `to`, `out_of` (languages) and `blocks` limit where.
+    Every row of `better` is above every row of `worse` (by no less than minus `within`, which is
+    negative where a claim is about a size; `both`: differs by no more), or the rows of block
+    `flatter` spread less than those of block `than`. `column`, `to`, `out_of` (languages) and
+    `blocks` limit where. With `as_printed` the rows of `worse` are not computed: their published
+    figures are taken as they are.
     """
 
     says: str
@@ -116,6 +118,7 @@ class Claim:
     to: str = ""
     out_of: str = ""
     blocks: tuple[str, ...] = ()
+    as_printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -279,8 +282,15 @@ def _describe_data(table: PublishedTable, missing: list[str], files: Files | Non
     if missing:
         return f"data not here: {', '.join(missing)}"
     if not table.metrics:
-        return f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}"
+        has = "has" if files is not None else "needs"
+        return f"{has} {', '.join(table.datasets)}{_describe_stand_ins(table)}"
     return ""
+
+
+def _describe_stand_ins(table: PublishedTable) -> str:
+    """Return which models of the paper can be replaced to compute their rows, or an empty text."""
+    models = dict.fromkeys(row.model for row in table.rows if row.unavailable and row.metric)
+    return f"; --stand-in for {', '.join(models)}" if models else ""
 
 
 def _why_not_computed(row: PublishedRow) -> str:

@@ -66,12 +66,24 @@ class KeptAgreements:
     metrics: Mapping[str, Measured]
 
     @property
+    def chosen_documents(self) -> Sequence[str]:
+        """The groups of documents that alone were scored, to save time; none if all were."""
+        return (self.pairs or ()) if self.texts == "documents" else ()
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether a part of the judgements was taken."""
+        return bool(self.sample or self.chosen_documents)
+
+    @property
     def extent(self) -> str:
         """What was judged, in words."""
         sample_text = ""
         if self.sample:
             sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}"
         group_text = f" in {self.groups} groups" if self.groups > 1 else ""
+        if self.chosen_documents:
+            group_text += f" ({', '.join(self.chosen_documents)} alone, as documents take long)"
         about = f"{STATISTICS[self.statistic]} with {self.human}"
         return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"
 

@@ -42,7 +42,7 @@ def sentences(recommendation: Recommendation) -> list[str]:
     if recommendation.development:
         names = listed([dataset.title for dataset in recommendation.development])
         lines.append(f"{names} are not counted: settings of the metrics were chosen on them.")
-    if any(dataset.sample for dataset in recommendation.data):
+    if any(dataset.is_sampled for dataset in recommendation.data):
         lines.append(
             "Some of the data were sampled (below), so small differences between metrics are "
             "uncertain."

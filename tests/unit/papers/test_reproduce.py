@@ -187,6 +187,24 @@ def test_claims_have_intervals_and_are_seeded(data):
     assert first.reported == (pytest.approx(0.4),)
 
 
+def test_a_claim_can_take_published_figures_as_they_are_printed(data):
+    rows = [
+        line("chrf", values=(0.9,)),
+        PublishedRow("RUSE", unavailable="metric not here: RUSE", values=(0.3,)),
+    ]
+    claims = [
+        Claim("above", better=("chrf",), worse=("RUSE",), as_printed=True),
+        Claim("above, computed", better=("chrf",), worse=("RUSE",)),
+    ]
+    found = reproduce(table(rows, claims=tuple(claims)), data, resamples=50)
+    printed, computed = found.readings[0].verdict.conclusion
+    (cell,) = found.readings[0].entries["", "chrf"]
+    assert printed.ours == pytest.approx(cell.ours - 0.3)
+    assert printed.low <= printed.ours <= printed.high and printed.holds
+    assert printed.reported == pytest.approx((0.6,))
+    assert computed.ours is None and computed.sure is None
+
+
 def test_value_counts_figures_within_a_hundredth():
     wanted = table([line("a"), line("b"), line("c")])
     verdict = judge(
@@ -233,6 +251,8 @@ def test_margins_of_the_kinds_of_claim():
     above = Claim("", better=("a",), worse=("b", "c", "d"))
     assert margin(above, values, 1) == (pytest.approx(0.02), (0, 3))
     near = Claim("", better=("a",), worse=("b",), within=0.01)
+    much = Claim("", better=("a",), worse=("b",), within=-0.01)
+    assert holds(much, 0.02) and not holds(much, 0.005)
     assert holds(near, -0.01)
     assert not holds(near, -0.011)
     alike = Claim("", better=("a",), worse=("b",), within=0.01, both=True)
@@ -334,10 +354,14 @@ def test_command_lists_the_tables(capsys):
     assert run(["reproduce"]) == 0
     shown = capsys.readouterr().out
     assert "tempered-figure-4" in shown
-    assert "model not here: RoBERTa fine-tuned on human scores" in shown
+    assert "data not here: the captions of the COCO 2015 systems" in shown
     assert run(["reproduce", "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)["tables"]
     assert {one["table"]: one["figures"] for one in found}["tempered-2"] == 384
+    assert (
+        "--stand-in for roberta-base-tuned"
+        in {one["table"]: one["why"] for one in found}["tempered-4"]
+    )
 
 
 def test_command_refuses(capsys, data):
@@ -552,6 +576,14 @@ def test_a_stand_in_computes_the_rows_of_another_model(spoken, tiny_bert):
     found = reproduce(wanted, "", models=models, resamples=20)
     assert found.readings[0].entries["", "static"][0].ours is not None
     assert found.condition == f"no model needed; {tiny_bert.name} instead of word2vec"
+    alone = reproduce(table([static], ("wmt17 da pearson cs-en",)), "", models=models, resamples=0)
+    assert alone.condition == f"{tiny_bert.name} instead of word2vec"
+    beside = line("plain", metric="bertscore[layers=1]", model="word2vec2")
+    setup = Models(Setup(model=str(tiny_bert)), {"word2vec": str(tiny_bert)})
+    both = reproduce(
+        table([static, beside], ("wmt17 da pearson cs-en",)), "", models=setup, resamples=0
+    )
+    assert both.condition.startswith(f"varied ({tiny_bert.name} instead of word2vec2); ")
     assert list(found.signatures) == [f"bertscore[layers=1] with {tiny_bert.name}", "chrf"]
     assert found.readings[0].verdict.conclusion[0].low is not None
     with pytest.raises(UnknownName, match="unknown model of the table 'word2vek'; did you mean"):
