@@ -248,6 +248,16 @@ RECIPES = {
         "people",
     ),
     **{
+        f"judged-{seed}": Recipe(
+            MINI,
+            _english(
+                *(*WMT_BEFORE_2017, "--train", "score:wmt18(human=da,batch=64)"),
+                *("--layers", "4", "--rank", "16", "--epochs", "3", "--seed", str(seed)),
+            ),
+        )
+        for seed in (1, 2, 3)
+    },
+    **{
         f"people-{seed}": Recipe(
             MINI,
             _english(*_flagship("4", "3", seed)),
