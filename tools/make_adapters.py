@@ -67,12 +67,16 @@ class TuningRecipe(Protocol):
 
 @dataclass(frozen=True)
 class Recipe:
-    """An adapter: its base model, the arguments of `monge tune`, and its name if it is shipped."""
+    """An adapter: its base model, the arguments of `monge tune`, and its name if it is shipped.
+
+    `average` names the adapters that it is the mean of, where it was not trained itself.
+    """
 
     base: str
     arguments: Sequence[str]
     shipped: str = ""
     metric: str = "twmd"
+    average: Sequence[str] = ()
 
 
 def _english(*arguments: str) -> list[str]:
@@ -261,7 +265,15 @@ RECIPES = {
         f"people-{seed}": Recipe(
             MINI,
             _english(*_flagship("4", "3", seed)),
+        )
+        for seed in (1, 2, 3)
+    },
+    **{
+        f"mean-{seed}": Recipe(
+            MINI,
+            (),
             "people" if seed == 1 else "",
+            average=(f"people-{seed}", f"judged-{seed}"),
         )
         for seed in (1, 2, 3)
     },
@@ -311,7 +323,11 @@ def train(names: Sequence[str], options: argparse.Namespace) -> None:
             recipe, folder = RECIPES[name], ADAPTERS / name
             if folder.is_dir() or (not names and adapter_folder(name).is_dir()):
                 continue
-            run_tune(recipe, folder, options, workspace)
+            if recipe.average:
+                run_average(recipe, folder, options, workspace)
+            else:
+                run_tune(recipe, folder, options, workspace)
+            (workspace / name).unlink(missing_ok=True)
             (workspace / name).symlink_to(folder)  # a later adapter may learn from it
             if name not in measured:
                 keep_card(name)
@@ -325,6 +341,16 @@ def run_tune(
         *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
         *("--data", str(options.data), "--model", model_option(recipe.base)),
         *("-o", str(folder), "--precision", options.precision),
+    ]
+    sys.stderr.write(f"+ {' '.join(command)}\n")
+    subprocess.run(command, check=True, cwd=workspace)
+
+
+def run_average(recipe: Recipe, folder: Path, options: argparse.Namespace, workspace: Path) -> None:
+    """Run `monge adapter average` on the adapters of a recipe."""
+    command = [
+        *(sys.executable, "-m", "monge", "adapter", "average", *recipe.average),
+        *("--data", str(options.data), "-o", str(folder)),
     ]
     sys.stderr.write(f"+ {' '.join(command)}\n")
     subprocess.run(command, check=True, cwd=workspace)
@@ -344,6 +370,9 @@ def link_models(options: argparse.Namespace) -> Iterator[Path]:
         workspace = Path(folder)
         for path in (*Path(options.models).iterdir(), *ADAPTERS.glob("[!.]*")):
             (workspace / path.name).symlink_to(path.resolve())
+        for name, recipe in RECIPES.items():
+            if recipe.shipped and not (workspace / name).exists() and adapter_folder(name).is_dir():
+                (workspace / name).symlink_to(adapter_folder(name))
         yield workspace
 
 
@@ -374,7 +403,11 @@ def shipped_folder(recipe: Recipe) -> Path:
 def list_measurements() -> Iterator[tuple[str, str, str]]:
     """Yield everything that is measured: key, data set, adapter."""
     for name, recipe in RECIPES.items():
-        if recipe.shipped != "mt" and recipe.metric == "twmd":
+        if (
+            recipe.shipped != "mt"
+            and recipe.metric == "twmd"
+            and recipe.base not in (MULTI, PACKAGED_MULTI)
+        ):
             yield f"wmt17/{name}", "wmt17", name
     for name in REPORTED_ADAPTERS:
         for dataset in DATASETS:

@@ -1,4 +1,4 @@
-"""`monge adapter export|import`: adapters in the form of the library peft."""
+"""`monge adapter export|import|average`: adapters of the library peft, and means of adapters."""
 
 from __future__ import annotations
 
@@ -68,4 +68,39 @@ def import_command(
     write_files(Path(output), contents)
     sys.stderr.write(
         f"monge: {output}: an adapter for {files.name}; use it with --model {output}\n"
+    )
+
+
+@app.command("average", cls=Verb)
+def average_command(
+    adapters: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DIR[*WEIGHT]…",
+            help="Adapters of one base, metric and layer, tuned with the same first --train, --dev "
+            "and --seed; the weights are equal unless they are given.",
+        ),
+    ],
+    output: Output,
+    data: Annotated[
+        str,
+        option(
+            "--data DIR",
+            help="The judgements that they learned from: the average is measured on those that all "
+            "of them held out.",
+        ),
+    ],
+    rank: Annotated[
+        int | None,
+        option("--rank N", help="Bring the changes to this rank; by default nothing is cut off."),
+    ] = None,
+) -> None:
+    """Write the mean of several adapters as one adapter."""
+    from monge.tuning.averaging import average_adapters
+
+    card = average_adapters(adapters, Path(output), data=data, rank=rank)
+    held = card["held_out"]
+    sys.stderr.write(
+        f"monge: {output}: agreement with held-out judgements of {held['data']} "
+        f"{held['agreement']:.4f}; use it with --model {output}\n"
     )

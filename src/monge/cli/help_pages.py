@@ -184,6 +184,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge adapter import lora/ --model owner/model --online -o adapter/",
         ),
     ),
+    "adapter average": (
+        (
+            "The mean of two adapters that learned from other lessons:",
+            "monge adapter average judged/ people/ --data wmt/ -o mean/",
+        ),
+        (
+            "With weights, in the size of the first:",
+            "monge adapter average 'judged/*0.6' 'people/*0.4' --data wmt/ --rank 16 -o mean/",
+        ),
+    ),
     "mcp": (
         ("The embedded model, for an agent that starts this command:", "monge mcp"),
         (

@@ -95,6 +95,8 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 SHIPPED = {
     "people": "the weights of the metric monge: tuned on human judgements of translations, on "
     "controlled errors and on other texts",
+    "people-source": "the weights of the metric monge where the source is read: tuned on human "
+    "judgements of translations beside their source",
     "mt": "tuned on human judgements of translations: agrees with people more than the plain model "
     "does",
     "broad": "tuned on translations and on the similarity of sentences together: good at "

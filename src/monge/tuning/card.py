@@ -35,10 +35,33 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"Base weights sha256 `{base['weights']}`.\n\n| learned from | judgements | licence "
         f"|\n|---|---:|---|\n{learned}\n\nHeld out: {held['data']}, {held['judgements']:,} "
         f"judgements: {held.get('statistic', 'agreement')} {changed}{held['agreement']:.4f} after. "
-        f"{_overlap(card)}\n\n{_describe_units(card)}Signature: `{card['signature']}`\n\nNot tried "
-        f"on: {', '.join(_untried(card))}.\n\nCommand: `{command(plan)}`\n\nMade with {made_with}; "
+        f"{_overlap(card)}\n\n{_describe_average(card)}{_describe_units(card)}"
+        f"Signature: `{card['signature']}`\n\nNot tried on: {', '.join(_untried(card))}.\n\n"
+        f"Command: `{_make_command(card)}`\n\nMade with {made_with}; "
         "the plan with every setting, and the curve, stand in `card.json`.\n"
     )
+
+
+def _make_command(card: Mapping[str, Any]) -> str:
+    """Return the command that made an adapter, with placeholders for directories."""
+    if "averaged" not in card:
+        return command(card["plan"])
+    parts = " ".join(
+        f"'PART{number}*{part['weight']:g}'" for number, part in enumerate(card["averaged"], 1)
+    )
+    return f"monge adapter average {parts} --data DIR -o ADAPTER"
+
+
+def _describe_average(card: Mapping[str, Any]) -> str:
+    """Return a paragraph on the adapters that were averaged, empty for one that was trained."""
+    if "averaged" not in card:
+        return ""
+    parts = "\n".join(
+        f"- {part['weight']:g} of `{part['sha256'][:8]}`: `{command(part['plan'])}`"
+        for part in card["averaged"]
+    )
+    count = len(card["averaged"])
+    return f"The mean of {count} adapters, of rank {card['rank']}:\n\n{parts}\n\n"
 
 
 def _describe_units(card: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from monge.tuning.examples import Examples
 from monge.tuning.labelled import Labelled
 from monge.tuning.learner import Learner, LiveEncoding, joint_vectors, sentence_vectors
 from monge.tuning.objectives import Affine, ScoreObjective, TuningObjective
-from monge.types import CorpusStats, Segment
+from monge.types import Array, CorpusStats, Segment
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
@@ -103,6 +103,12 @@ def agreement(judge: MetricJudge, held: Examples) -> float:
         signs = np.sign(scores[held.better[:, 0]] - scores[held.better[:, 1]])
         owners = groups[held.better[:, 0]]
         return float(np.mean([signs[owners == name].mean() for name in dict.fromkeys(owners)]))
+    return group_agreement(scores, held)
+
+
+def group_agreement(scores: Array, held: Examples) -> float:
+    """Return the mean of Pearson's r with human scores over groups; small groups are pooled."""
+    groups = np.array(held.groups)
     assert held.targets is not None
     small_groups = [name for name, count in Counter(held.groups).items() if count < MIN_GROUP]
     groups[np.isin(groups, small_groups)] = "few"

@@ -70,7 +70,7 @@ def find_held_out(
             "--rows held-out is for members with an adapter, and no member has one: leave it out"
         )
     held_out = set.intersection(
-        *(_draw_held_out(member, card, location) for member, card in cards.items())
+        *(list_rows(draw_held_out(member, card, location)) for member, card in cards.items())
     )
     keys = map(_key, examples.groups, examples.rows)
     places = [k for k, key in enumerate(keys) if key in held_out]
@@ -82,8 +82,10 @@ def find_held_out(
     return places
 
 
-def _draw_held_out(member: str, card: Mapping[str, Any], location: DataLocation) -> set[RowKey]:
-    """Return the rows that an adapter held out of its first lesson."""
+def draw_held_out(member: str, card: Mapping[str, Any], location: DataLocation) -> Examples:
+    """Return the judgements that an adapter held out of its first lesson, from the plan in its
+    card.
+    """
     try:
         plan = card["plan"]
         first, dev, seed = plan["lessons"][0], plan["dev"], plan["schedule"]["seed"]
@@ -92,7 +94,10 @@ def _draw_held_out(member: str, card: Mapping[str, Any], location: DataLocation)
         stated = int(card["held_out"]["judgements"])
         if not isinstance(dev, float):
             raise DataError(f"it was chosen by another data set, {dev}, not by held-out rows")
-        own = DataLocation(location.data, plan["pairs"], plan["human"], plan["text"], {}, seed)
+        against = location.against
+        own = DataLocation(
+            location.data, plan["pairs"], plan["human"], plan["text"], {}, seed, against
+        )
         opened = open_lesson(lesson, own)
         held = hold_out([opened], dev, seed).held
     except (KeyError, TypeError, ValueError, IndexError, MongeError) as error:
@@ -105,7 +110,12 @@ def _draw_held_out(member: str, card: Mapping[str, Any], location: DataLocation)
             f"{member}: the adapter held out {stated:,} judgements, the split of this data gives "
             f"{len(held):,}: give the data that it was trained with"
         )
-    return set(map(_key, held.groups, held.rows))
+    return held
+
+
+def list_rows(examples: Examples) -> set[RowKey]:
+    """Return what identifies each judgement."""
+    return set(map(_key, examples.groups, examples.rows))
 
 
 def _key(group: str, row: Segment) -> RowKey:
