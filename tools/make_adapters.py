@@ -350,7 +350,7 @@ def run_average(recipe: Recipe, folder: Path, options: argparse.Namespace, works
     """Run `monge adapter average` on the adapters of a recipe."""
     command = [
         *(sys.executable, "-m", "monge", "adapter", "average", *recipe.average),
-        *("--data", str(options.data), "-o", str(folder)),
+        *("--data", str(options.data), "--rank", "16", "-o", str(folder)),
     ]
     sys.stderr.write(f"+ {' '.join(command)}\n")
     subprocess.run(command, check=True, cwd=workspace)
