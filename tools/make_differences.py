@@ -1,6 +1,7 @@
 """Keep how often people ranked two systems as a metric does, by how far apart they are.
 
     MONGE_DATA=DIR python tools/make_differences.py
+    MONGE_DATA=DIR python tools/make_differences.py --only monge    # the curves of some metrics
 
 Writes src/monge/evaluation/kept/differences.json. All pairs of systems of a collection count, each
 system scored on a sample of source segments that all systems of its language pair share. The curve
@@ -21,7 +22,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from repository import PACKAGE
+from repository import PACKAGE, read_json
 
 from monge.evaluation import Run, ScoreBook, Task, load_variants
 from monge.evaluation.human_meaning import key_of
@@ -67,6 +68,11 @@ COLLECTIONS = (
 )
 
 
+def choose_metrics(collection: Collection, only: str | None) -> list[str]:
+    """Return the metrics of a collection, or those with one name."""
+    return [metric for metric in collection.metrics if only in (None, metric.partition("[")[0])]
+
+
 def collect_pairs(
     collection: Collection, year: tuple[str, str], options: argparse.Namespace
 ) -> dict[str, Outcomes]:
@@ -76,7 +82,7 @@ def collect_pairs(
     (dataset,) = task.open(SEED)
     pairs: dict[str, Outcomes] = {}
     with ScoreBook(Run(options.cache)) as book:
-        variants = load_variants(collection.metrics)
+        variants = load_variants(choose_metrics(collection, options.only))
         for scores in book.scores(variants, dataset):
             for group_name, group in dataset.groups.items():
                 page, human = scores.groups[group_name], group.systems
@@ -141,13 +147,17 @@ def main() -> None:
     )
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), required=False)
     parser.add_argument("--cache", default=os.environ.get("MONGE_CACHE"))
+    parser.add_argument("--only", help="the metric whose curves are made; others are kept")
     options = parser.parse_args()
     if not options.data:
         parser.error("give --data, or set MONGE_DATA")
-    content = {
-        "seed": SEED,
-        "collections": [make_collection(collection, options) for collection in COLLECTIONS],
-    }
+    earlier = read_json(KEPT)["collections"] if options.only and KEPT.is_file() else []
+    collections = [make_collection(collection, options) for collection in COLLECTIONS]
+    for collection in collections:
+        same = [part for part in earlier if part["data"] == collection["data"]]
+        for part in same:
+            collection["curves"] = {**part["curves"], **collection["curves"]}
+    content = {"seed": SEED, "collections": collections}
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

@@ -32,6 +32,7 @@ GENERATORS = (
     "paper_tuning_page",
     "make_methods",
     "make_error_lessons",
+    "make_flagship",
     "make_measured_pages",
 )
 """Modules whose `make_pages` returns the content of files by path."""

@@ -475,15 +475,15 @@ def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> str:
     adapter, of_source = spec.adapter.name, f"{spec.adapter.name}-source"
     if spec.against.name == "source" and of_source in SHIPPED:
         adapter = of_source
-    if has_shipped_adapter(adapter, model, online=online):
-        return f"{model}+{adapter}"
-    warnings.warn(
-        f"there is no adapter {adapter} for {model}, which is used as it is: there is one for "
-        f"{describe_bases(adapter)}",
-        Unsuited,
-        stacklevel=3,
-    )
-    return model
+    available = has_shipped_adapter(adapter, model, online=online)
+    if available is False:
+        warnings.warn(
+            f"there is no adapter {adapter} for {model}, which is used as it is: there is one for "
+            f"{describe_bases(adapter)}",
+            Unsuited,
+            stacklevel=3,
+        )
+    return f"{model}+{adapter}" if available else model
 
 
 def suited(model: str, lang: str) -> str:

@@ -130,15 +130,15 @@ def describe_bases(name: str) -> str:
     return ", ".join(adapter.card["base"]["name"] for adapter in list_shipped_adapters(name))
 
 
-def has_shipped_adapter(name: str, model: str, *, online: bool = False) -> bool:
+def has_shipped_adapter(name: str, model: str, *, online: bool = False) -> bool | None:
     """Return whether there is a shipped adapter of a name for a model.
 
-    False for a model that cannot be found or is no transformer: opening it says what is wrong.
+    None for a model that cannot be found or is no transformer: opening it says what is wrong.
     """
     try:
         weights = find_model(model, online=online).weights_digest
     except ModelError:
-        return False
+        return None
     return any(
         adapter.card["base"]["weights"] == weights for adapter in list_shipped_adapters(name)
     )

@@ -146,12 +146,12 @@ def average_changes(weighted: Sequence[WeightedAdapter], rank: int | None) -> di
             for part in weighted
         )
         assert isinstance(change, Tensor)
-        left, values, right = torch.linalg.svd(change, full_matrices=False)
+        left_vectors, values, right_vectors = torch.linalg.svd(change, full_matrices=False)
         total = sum(part.adapter.tensors[target + IN].shape[0] for part in weighted)
-        kept = min(rank or total, len(values))
-        root = values[:kept].sqrt()
-        tensors[name] = (left[:, :kept] * root).half().contiguous()
-        tensors[target + IN] = (root[:, None] * right[:kept]).half().contiguous()
+        size = min(rank or total, len(values))
+        root = values[:size].sqrt()
+        tensors[name] = (left_vectors[:, :size] * root).half().contiguous()
+        tensors[target + IN] = (root[:, None] * right_vectors[:size]).half().contiguous()
     return tensors
 
 

@@ -7,7 +7,7 @@ import pytest
 import monge
 from monge import api
 from monge.encoders.packaged import SHIPPED
-from monge.errors import Unsuited
+from monge.errors import ModelError, Unsuited
 from monge.metrics.presets import PRESETS, resolve
 from monge.metrics.signature import parse, shortened
 
@@ -70,3 +70,8 @@ def test_the_side_decides_the_adapter():
         of_sources = metric.score(HYPOTHESES, sources=["Eine Katze saß da.", "Vier gingen im Mai."])
     assert "+people#" in of_references.signature["model"]
     assert "+people-source#" in of_sources.signature["model"]
+
+
+def test_a_model_that_cannot_be_found_is_named_without_a_word_on_adapters():
+    with pytest.raises(ModelError, match="nosuchmodel"):
+        monge.score(HYPOTHESES, REFERENCES, "monge", model="./nosuchmodel")
