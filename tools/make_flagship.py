@@ -89,6 +89,8 @@ COMPARISONS = {
     ),
 }
 """What is compared, by key."""
+DRAWN_FROM = {"stsb": ("sts12", "sts13", "sts14")}
+"""Data sets whose pairs are those of others."""
 NAMED = ("number", "negation-added", "negation-dropped", "name", "names-exchanged", "lower-case")
 """Kinds of errors with a column of their own."""
 
@@ -144,7 +146,8 @@ def learned_data(base: str, side: str) -> set[str]:
     name = "people-source" if side == "source" else "people"
     card = read_json(CARDS / name / base / "card.json")
     lessons = [lesson["data"] for lesson in (*card["learned_from"], card["held_out"])]
-    return {data for lesson in lessons for data in lesson.split("+")}
+    names = {data for lesson in lessons for data in lesson.split("+")}
+    return names.union(*(DRAWN_FROM.get(name, ()) for name in names))
 
 
 def show_interval(record: dict[str, Any]) -> str:
