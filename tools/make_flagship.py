@@ -178,6 +178,21 @@ def make_agreement_table(keys: Sequence[str], results: dict[str, Any]) -> str:
     return make_table(["data", "statistic", "`monge`", "other", "difference", "p"], rows)
 
 
+def make_pairs_table(key: str, results: dict[str, Any]) -> str:
+    """Return the agreement of every metric of a comparison by language pair."""
+    records = list({record["label"]: record for record in results[key]}.values())
+    pairs = list(records[0]["groups"])
+    rows = [
+        [
+            f"`{record['label'].partition('[')[0]}`",
+            *(f"{record['groups'][pair]['value']:.3f}" for pair in pairs),
+            f"{record['mean']:.3f}",
+        ]
+        for record in records
+    ]
+    return make_table([key, *pairs, "mean"], rows)
+
+
 def describe_data(key: str, comparison: Comparison, *, learned: bool) -> str:
     """Return the name of a data set with its sample, and a star where it was learned from."""
     sample = comparison.task.get("sample")
@@ -227,6 +242,8 @@ def make_pages() -> Pages:
             if (comparison.base, comparison.side) == (base, side)
         ]
         text = fill_block(text, block, make_agreement_table(keys, results))
+    for key in ("wmt18-out", "mlqe-pe"):
+        text = fill_block(text, f"pairs of {key}", make_pairs_table(key, results))
     return {PAGE: fill_block(text, "probe", make_probe_table(read_json(PROBED)))}
 
 
