@@ -17,6 +17,14 @@ ADAPTER_FIGURES = PACKAGE / "recommendation" / "kept" / "adapters.json"
 TUNING = RESULTS / "tuning"
 SHIPPED: tuple[dict[str, Any], ...] = (
     {
+        "name": "people",
+        "measured": "mean-1",
+        "data": ("wmt17",),
+        "time": "with an adapter: our time / without",
+        "caution": "people has the weights of the metric monge; it learned from WMT15, WMT16, "
+        "WMT18 and the training part of the STS benchmark, so do not report it on those.",
+    },
+    {
         "name": "mt",
         "measured": "mini-1",
         "data": ("wmt17", "wmt18"),

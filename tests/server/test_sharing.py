@@ -169,6 +169,7 @@ def brief_metrics(service: Service) -> list[api.Metric]:
     return [one for one in found if is_small_request([one], [])]
 
 
+@pytest.mark.filterwarnings("ignore:there is no adapter people")
 def test_small_requests_in_one_go_have_the_bytes_of_the_command(service, sentence):
     metrics = brief_metrics(service)
     assert len(metrics) > 15 and {"twmd", "bertscore", "emd", "sbert"} <= {

@@ -191,7 +191,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
         (
             "With weights, in the size of the first:",
-            "monge adapter average 'judged/*0.6' 'people/*0.4' --data wmt/ --rank 16 -o mean/",
+            "monge adapter average 'a/*0.6' 'b/*0.4' --data wmt/ --rank 16 -o mean/",
         ),
     ),
     "mcp": (

@@ -275,6 +275,10 @@ _CORE: Mapping[str, Preset] = {
         "our recommendation: twmd on a model tuned on human judgements; case, accents and digits "
         "count",
         CHEN,
+        lacks={
+            "references": "the reference that is closest in form decides what form costs, and the "
+            "one that is closest in words decides the transport"
+        },
     ),
     "twmd@release": Preset(
         _as_authors_code(TWMD_PAPER),

@@ -38,6 +38,7 @@ def load(tiny_bert):
 TRANSPORT = [name for name in PRESETS if "bary" not in name]
 
 
+@pytest.mark.filterwarnings("ignore:there is no adapter people")
 @pytest.mark.parametrize("name", TRANSPORT)
 def test_texts_without_words(load, name):
     """Worst for one, best for both, flagged, finite, and the other segments as without them."""

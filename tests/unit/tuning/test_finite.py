@@ -32,12 +32,12 @@ def table(tmp_path):
         for one, other in OTHER
     ]
     path = tmp_path / "same.tsv"
+    rows = [*((row, "learn") for row in lines[1:]), *((row, "held") for row in held)]
     path.write_text(
         "\n".join(
             [
-                f"{lines[0]}\tgroup",
-                *(f"{x}\tlearn" for x in lines[1:]),
-                *(f"{x}\theld" for x in held),
+                f"{lines[0]}\tgroup\tsource",
+                *(f"{row}\t{group}\t{row.split(chr(9))[1]}" for row, group in rows),
             ]
         )
     )

@@ -515,7 +515,7 @@ def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
         monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(
             *texts
         )
-    with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of mt"):
+    with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of people"):
         monge.load("twmd", model=f"{plan.model}+mtt").score(*texts)
 
 
