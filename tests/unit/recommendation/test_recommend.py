@@ -222,7 +222,7 @@ def test_the_command_shows_what_python_has(capsys, tmp_path):
     found = monge.recommend("translation")
     assert isinstance(found, Recommendation) and printed["choice"] == found.choice.metric
     assert (
-        printed["use"] == found.use == "twmd --model mt"
+        printed["use"] == found.use == "twmd --model people"
         and printed["tuned"][0]["figures"]["wmt17"]["p"] < 0.05
     )
     assert (
