@@ -468,7 +468,7 @@ def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> str:
     A model that names an adapter keeps it. Warn where no shipped adapter was made for the model.
     """
     from monge.encoders.adapter import describe_bases, has_shipped_adapter
-    from monge.encoders.packaged import SHIPPED, base_and_adapter
+    from monge.encoders.packaged import SHIPPED, base_and_adapter, packaged
 
     if base_and_adapter(model)[1]:
         return model
@@ -477,9 +477,10 @@ def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> str:
         adapter = of_source
     available = has_shipped_adapter(adapter, model, online=online)
     if available is False:
+        row = packaged(model)
         warnings.warn(
-            f"there is no adapter {adapter} for {model}, which is used as it is: there is one for "
-            f"{describe_bases(adapter)}",
+            f"there is no adapter {adapter} for {row.name if row else model}, which is used "
+            f"as it is: there is one for {describe_bases(adapter)}",
             Unsuited,
             stacklevel=3,
         )

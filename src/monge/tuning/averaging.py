@@ -68,6 +68,8 @@ def average_adapters(
     """
     if len(texts) < 2:
         raise InvalidSetting("an average takes two adapters or more")
+    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+        raise InvalidSetting(f"{output} exists and is not an empty directory: choose another -o")
     weighted = [WeightedAdapter.parse(text, len(texts)) for text in texts]
     check_alike([part.adapter for part in weighted])
     held = find_common_held_out([part.adapter for part in weighted], data)
@@ -76,8 +78,6 @@ def average_adapters(
     card = make_card(weighted, tensors)
     card["sha256"] = digests.of_bytes(content)
     output.mkdir(parents=True, exist_ok=True)
-    if next(output.iterdir(), None) is not None:
-        raise InvalidSetting(f"{output} is not empty: choose another -o")
     (output / WEIGHTS).write_bytes(content)
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / output.name

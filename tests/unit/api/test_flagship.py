@@ -75,3 +75,12 @@ def test_the_side_decides_the_adapter():
 def test_a_model_that_cannot_be_found_is_named_without_a_word_on_adapters():
     with pytest.raises(ModelError, match="nosuchmodel"):
         monge.score(HYPOTHESES, REFERENCES, "monge", model="./nosuchmodel")
+
+
+def test_the_warning_names_the_embedded_model_by_its_name():
+    metric = api.bind(*resolve("monge"))
+    with pytest.warns(Unsuited) as warned:
+        metric.score(HYPOTHESES, sources=["Eine Katze saß da.", "Vier gingen im Mai."])
+    assert "no adapter people-source for all-MiniLM-L6-v2" in " ".join(
+        str(warning.message) for warning in warned
+    )

@@ -94,6 +94,12 @@ def test_what_cannot_be_averaged_is_refused_by_name(adapters, judged, tmp_path):
     with pytest.raises(InvalidSetting, match="rank 0 must be 1 or more"):
         average_adapters([first, second], out, data=judged, rank=0)
     assert not out.exists()
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "mine.txt").write_text("kept")
+    with pytest.raises(InvalidSetting, match="not an empty directory: choose another -o"):
+        average_adapters([first, second], taken, data=judged)
+    assert [path.name for path in taken.iterdir()] == ["mine.txt"]
 
 
 @pytest.mark.parametrize(
