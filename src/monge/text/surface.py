@@ -35,11 +35,12 @@ def compare_case(hypothesis: str, reference: str) -> float:
     """Return the share of the common words that have the same case and accents in both texts.
 
     Common are the words of both texts, as often as both have them, when case and accents are
-    ignored. Where both texts begin with a letter that has case, this counts as one word more, which
+    ignored. The first word of each text is left out, because its capital says where it stands.
+    Where both texts begin with a letter that has case, the beginning counts as one word more, which
     is the same where both begin with a capital or neither does. The share is 1 without any.
     """
     folded = _common(hypothesis, reference, count_folded)
-    same = _common(hypothesis, reference, count_words)
+    same = _common(hypothesis, reference, count_words_behind_first)
     starts = find_start_case(hypothesis), find_start_case(reference)
     if None not in starts:
         folded, same = folded + 1, same + (starts[0] == starts[1])
@@ -84,7 +85,7 @@ def compare_negations(hypothesis: str, reference: str) -> float:
 @lru_cache(maxsize=4096)
 def find_single_words(text: str) -> Mapping[str, int]:
     """Return the words that a text has exactly once, lower-cased, with their places, in order."""
-    words = [word.lower() for word in _WORDS_WITH_APOSTROPHES.findall(text)]
+    words = [word.lower() for word in _WORDS_WITH_APOSTROPHES.findall(normalize("NFC", text))]
     counts = Counter(words)
     return {word: place for place, word in enumerate(words) if counts[word] == 1}
 
@@ -102,16 +103,16 @@ def _common(first: str, second: str, count: Callable[[str], Counts]) -> int:
 
 
 @lru_cache(maxsize=4096)
-def count_words(text: str) -> Counts:
-    """Count the words of a text as they are written."""
-    return Counter(_WORDS.findall(text))
+def count_words_behind_first(text: str) -> Counts:
+    """Count the words of a text as they are written, without its first word."""
+    return Counter(_WORDS.findall(normalize("NFC", text))[1:])
 
 
 @lru_cache(maxsize=4096)
 def count_folded(text: str) -> Counts:
-    """Count the words of a text without case and accents."""
+    """Count the words of a text without case and accents, and without its first word."""
     counts: Counts = Counter()
-    for word, count in count_words(text).items():
+    for word, count in count_words_behind_first(text).items():
         counts[_fold(word)] += count
     return counts
 

@@ -42,17 +42,34 @@ THREE = METRICS[:3]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+STARTS = 3
+"""How often Ray is started before its failure counts: on a busy machine its first node sometimes
+does not answer in time."""
+
+
+def start_ray(ray, cluster_class, starts=STARTS):
+    """Start a Ray of one node and connect to it; a start that does not answer is repeated."""
+    cluster = cluster_class(initialize_head=True, head_node_args=NODE)
+    try:
+        ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
+    except ConnectionError:
+        cluster.shutdown()
+        if starts == 1:
+            raise
+        return start_ray(ray, cluster_class, starts - 1)
+    return cluster
+
+
 @pytest.fixture(scope="module")
 def nodes():
     """A Ray of one node, to which nodes can be added; nobody beyond this machine can reach it."""
     ray = check_ray()
     from ray.cluster_utils import Cluster
 
-    made = Cluster(initialize_head=True, head_node_args=NODE)
-    ray.init(address=made.address, log_to_driver=False, logging_level=logging.ERROR)
-    yield made
+    cluster = start_ray(ray, Cluster)
+    yield cluster
     ray.shutdown()
-    made.shutdown()
+    cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
