@@ -35,6 +35,11 @@ def make_comparison() -> str:
         result["metric"]: _show_agreement(result["mean"])
         for result in read_json(RESULTS / "tables" / "moverscore-profiles.json")["results"]
     }
+    flagship = next(
+        _show_agreement(record["mean"])
+        for record in read_json(RESULTS / "flagship" / "agreement.json")["wmt17"]
+        if (record["label"], record["statistic"]) == ("monge", "pearson")
+    )
     speed = {
         ratio["what"]: f"{ratio['median']:.1f}"
         for ratio in read_json(RESULTS / "speed" / "run.json")["ratios"]
@@ -47,7 +52,7 @@ def make_comparison() -> str:
             f"{len(bare_names())} metrics that share one encoding of the texts; "
             "significance tests, studies, pictures, a service",
             "",
-            f"`twmd` {agreement['twmd']}",
+            f"`monge` {flagship} (tuned on judgements); `twmd` {agreement['twmd']}",
             "settings, weights, tokenizer, statistics; **recomputes the score**",
         ),
         (

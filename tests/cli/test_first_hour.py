@@ -34,8 +34,8 @@ TASKS = [
         "is", "--help", 0, (r"score +Score generated texts", r"explain", r"serve|compare")),
     Task("know the version", "-V", 0, (r"^monge \d+\.\d+",)),
     Task("score a "
-        "file", SCORE, 0, (r"twmd ↑ +system-a "
-            r"+0\.\d{4}", r"signature +twmd.*\|monge:.*#[0-9a-f]{8}")),
+        "file", SCORE, 0, (r"monge ↑ +system-a "
+            r"+0\.\d{4}", r"signature +monge.*\|monge:.*#[0-9a-f]{8}")),
     Task("score two systems", BOTH, 0, (r"0\.\d{4}\*", r"not tested here: monge compare")),
     Task("score with several "
         "metrics", f"{SCORE} -m twmd -m chrf -m bleu", 0, (r"twmd ↑", r"chrf ↑", r"bleu ↑")),
@@ -82,7 +82,7 @@ TASKS = [
     Task("explain a segment of a "
         "file", "explain comet.tsv --id 2 -m bertscore", 0, (r"bertscore ↑",)),
     Task("explain a line of two "
-        "files", "explain -t system-a.txt -r reference.txt --id 3", 0, (r"twmd ↑",)),
+        "files", "explain -t system-a.txt -r reference.txt --id 3", 0, (r"monge ↑",)),
     Task("ask for a segment that is not "
         "there", "explain comet.tsv --id 99", 2, (), (r"no such segment; there are 6",)),
     Task("tell which system is "
@@ -102,7 +102,7 @@ TASKS = [
     Task("score Chinese", "score -t zh-a.txt -r zh-r.txt --lang zh -m twmd -m bleu", 0,
          (r"multilingual-e5-small#", r"tok(?:enize)?[:=]zh")),
     Task("score Russian without saying "
-        "so", "score -t ru-a.txt -r ru-r.txt", 0, (r"twmd",), (r"Cyrillic.*--lang ru",)),
+        "so", "score -t ru-a.txt -r ru-r.txt", 0, (r"monge",), (r"Cyrillic.*--lang ru",)),
     Task("give an unknown language", f"{SCORE} --lang xx", 2, (), (r"xx",)),
     Task("pass a gate", f"{SCORE} -m chrf --fail-under 1", 0),
     Task("fail a gate", f"{SCORE} -m twmd -m chrf --fail-under "

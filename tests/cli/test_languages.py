@@ -62,7 +62,7 @@ def test_explain_tells_unknown_texts_apart_and_says_so(monge):
 def test_a_run_that_is_mostly_unknown_stops_with_advice(monge, lang, hint, form):
     found = monge("score", "-t", f"{lang}.h", "-r", f"{lang}.r", "-f", form)
     assert (found.code, found.out) == (1, "")
-    assert "all-MiniLM-L6-v2 does not know" in found.err and hint in found.err
+    assert "all-MiniLM-L6-v2+people does not know" in found.err and hint in found.err
     assert found.err.count("\n") == 1
 
 

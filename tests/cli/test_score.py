@@ -32,7 +32,7 @@ def test_two_files_and_no_option(monge):
     found = monge(*BASIC)
     assert found.code == 0
     assert found.err == ""
-    assert "twmd" in found.out
+    assert "monge" in found.out
     assert "system-a" in found.out and "system-a.txt" not in found.out
     assert "signature" in found.out
 
@@ -54,7 +54,7 @@ def test_json_is_as_designed(monge, workplace):
     ]
     assert list(result) == keys
     assert (result["metric"], result["system"], result["n"], result["higher_is_better"]) == (
-        "twmd",
+        "monge",
         "system-a",
         6,
         True,
@@ -63,9 +63,8 @@ def test_json_is_as_designed(monge, workplace):
     assert result["run"]["flagged"] == {}
     assert list(result["segments"][0]) == ["id", "score", "parts", "best_reference", "flags"]
     assert [one["id"] for one in result["segments"]] == list("123456")
-    assert (
-        set(result["parts"]) == set(result["segments"][0]["parts"]) == {"precision", "recall", "f1"}
-    )
+    parts = {"precision", "recall", "f1", "transport", "surface"}
+    assert set(result["parts"]) == set(result["segments"][0]["parts"]) == parts
     assert result["score"] == pytest.approx(np.mean(scores(result)))
     assert "segments" not in json.loads(monge(*BASIC, "-f", "json").out)["results"][0]
 
@@ -131,12 +130,16 @@ def test_several_references_by_rule(monge):
         assert winner == wanted_winner[rule]
 
 
+PLAIN = ("-m", "twmd", "--segments")
+"""A metric with the same weights against references and sources, unlike the default."""
+
+
 def test_source_stands_in_for_references(monge):
     free = results(
-        monge("score", "-t", "system-a.txt", "-s", "source-de.txt", "-f", "json", "--segments")
+        monge("score", "-t", "system-a.txt", "-s", "source-de.txt", *PLAIN, "-f", "json")
     )[0]
     same = results(
-        monge("score", "-t", "system-a.txt", "-r", "source-de.txt", "-f", "json", "--segments")
+        monge("score", "-t", "system-a.txt", "-r", "source-de.txt", *PLAIN, "-f", "json")
     )[0]
     assert scores(free) == scores(same)
     both = results(monge(*BASIC, "-s", "source-de.txt", "-f", "json", "--segments"))[0]
@@ -205,8 +208,8 @@ def test_table_with_a_source_only(monge, workplace):
         workplace / "free.tsv",
         [{"hypothesis": r["hypothesis"], "source": r["reference"]} for r in rows(workplace)],
     )
-    free = results(monge("score", "free.tsv", "-f", "json", "--segments"))[0]
-    assert scores(free) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
+    free = results(monge("score", "free.tsv", *PLAIN, "-f", "json"))[0]
+    assert scores(free) == scores(results(monge(*BASIC, *PLAIN, "-f", "json"))[0])
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".xz", lzma.compress)])
@@ -287,7 +290,7 @@ def test_other_separators_do_not_end_a_line(monge, workplace):
         ("json", "{", '"results"'),
         ("jsonl", "{", '"signature"'),
         ("tsv", "", "\t"),
-        ("markdown", "| metric", "| `twmd ↑` |"),
+        ("markdown", "| metric", "| `monge ↑` |"),
         ("latex", "", "\\"),
         ("html", "<!", "</html>"),
     ],

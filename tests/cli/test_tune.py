@@ -93,7 +93,7 @@ def test_scores_in_human_units_say_how_far_they_are_off(monge, judged, tiny_bert
     said = monge(*texts, "--model", tiny_bert, "--adapter", "adapter", "--calibrate", "human")
     assert said.code == 0, said.err
     assert "scale=human" in said.out
-    assert "twmd: in human z scores, off by" in said.err
+    assert "monge: in human z scores, off by" in said.err
     plain = monge(*texts, "--model", tiny_bert, "--calibrate", "human")
     assert plain.code == 3
     assert "needs a model that was tuned on human scores" in plain.err

@@ -43,7 +43,7 @@ def test_any_metric_by_its_name(evaluate, directory, pairs, tmp_path):
     module = evaluate.load(directory(), cache_dir=str(tmp_path), keep_in_memory=True)
     for k in (0, 4):
         module.add_batch(predictions=pairs[0][k : k + 4], references=pairs[1][k : k + 4])
-    expected = monge.score(*pairs, metric="twmd", layers=3)
+    expected = monge.score(*pairs, metric="monge", layers=3)
     found = module.compute(layers=3)
     assert found["score"] == pytest.approx(expected.score, abs=1e-6)
     assert found["signature"] == str(expected.signature)

@@ -4,7 +4,6 @@ on.
 
 from monge.api.calls import explain, fit, score, show
 from monge.api.metric import (
-    DEFAULT_METRIC,
     BrokenMetrics,
     Metric,
     bind,
@@ -24,6 +23,7 @@ from monge.api.replay import replay
 from monge.api.statistics import load_stats, save_stats
 from monge.api.usable import score_usable, warn_left_out
 from monge.datasets.lists import segments_of
+from monge.metrics.default import DEFAULT_METRIC
 from monge.metrics.plugins import MetricPlugin
 from monge.metrics.user_choices import TransportFunction
 from monge.scoring.run import Watch

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Unpack, cast, overload
 
-from monge.api.metric import DEFAULT_METRIC, load, warn_flags, with_intervals
+from monge.api.metric import load, warn_flags, with_intervals
 from monge.api.notebook import NotebookExplanation, NotebookResult, Results
 from monge.api.options import Options, check_stats
 from monge.api.progress import Progress, report_progress
 from monge.api.usable import score_usable
 from monge.datasets.lists import segments_of
 from monge.errors import UsageError
+from monge.metrics.default import DEFAULT_METRIC
 from monge.scoring.run import Watch
 from monge.scoring.scorer import Corpora
 from monge.types import CorpusStats

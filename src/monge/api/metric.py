@@ -34,6 +34,7 @@ from monge.errors import (
 )
 from monge.metrics.axes import LanguageModel
 from monge.metrics.blend import BlendSpec, LinearSum
+from monge.metrics.default import DEFAULT_METRIC
 from monge.metrics.labels import labels
 from monge.metrics.languages import LANGUAGES, check_language
 from monge.metrics.lexical import LexicalSpec
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
 
-DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
 NAMED_FAILURES = 5
 """The number of segments that could not be scored that warnings name; results list all of them."""
@@ -435,9 +435,9 @@ def _bind_transport(
     model_name = spec.encoder.model if spec.encoder.model != "auto" else model
     if lang is not None:
         model_name = suited(model_name, lang)
-    tuned = spec.adapter.name != "none"
+    tuned, advice = spec.adapter.name != "none", ""
     if tuned:
-        model_name = add_adapter(model_name, spec, online=online)
+        model_name, advice = add_adapter(model_name, spec, online=online)
     if "torch" not in sys.modules:
         from monge.encoders.models import hash_ahead
 
@@ -446,6 +446,8 @@ def _bind_transport(
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(model_name, device=device, online=online, cache=cache, **settings)
+    if advice:
+        warnings.warn(advice, Unsuited, stacklevel=3)
     language_model = None
     if isinstance(spec.fluency, LanguageModel):
         from monge.encoders.causal import open_causal
@@ -462,29 +464,29 @@ def _bind_transport(
     return replace(metric, bind_to_side=bind_to_side)
 
 
-def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> str:
-    """Return the model with the adapter that a metric prefers for its side, as BASE+ADAPTER.
+def add_adapter(model: str, spec: MetricSpec, *, online: bool) -> tuple[str, str]:
+    """Return the model with the adapter that a metric prefers for its side, as BASE+ADAPTER, and
+    what to warn of: that no shipped adapter was made for the model.
 
-    A model that names an adapter keeps it. Warn where no shipped adapter was made for the model.
+    A model that names an adapter keeps it.
     """
     from monge.encoders.adapter import describe_bases, has_shipped_adapter
     from monge.encoders.packaged import SHIPPED, base_and_adapter, packaged
 
     if base_and_adapter(model)[1]:
-        return model
+        return model, ""
     adapter, of_source = spec.adapter.name, f"{spec.adapter.name}-source"
     if spec.against.name == "source" and of_source in SHIPPED:
         adapter = of_source
     available = has_shipped_adapter(adapter, model, online=online)
-    if available is False:
-        row = packaged(model)
-        warnings.warn(
-            f"there is no adapter {adapter} for {row.name if row else model}, which is used "
-            f"as it is: there is one for {describe_bases(adapter)}",
-            Unsuited,
-            stacklevel=3,
-        )
-    return f"{model}+{adapter}" if available else model
+    if available:
+        return f"{model}+{adapter}", ""
+    row = packaged(model)
+    advice = (
+        f"there is no adapter {adapter} for the weights of {row.name if row else model}, which are "
+        f"used as they are: there is one for those of {describe_bases(adapter)}"
+    )
+    return model, advice if available is False else ""
 
 
 def suited(model: str, lang: str) -> str:

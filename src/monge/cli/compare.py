@@ -12,6 +12,7 @@ from monge.cli.gate import check_baseline, judge_systems
 from monge.cli.options import option
 from monge.datasets.segment_scores import given_scores
 from monge.errors import GATE_FAILED
+from monge.metrics.default import DEFAULT_METRIC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +67,7 @@ def compare(
     """Compare systems, and test their differences."""
     output.check()
     other_scores = given_scores(scores or ())
-    names = metric or ([] if other_scores else ["twmd"])
+    names = metric or ([] if other_scores else [DEFAULT_METRIC])
     setup.choose(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.evaluation import compare_segments, load_variants

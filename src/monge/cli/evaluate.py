@@ -10,6 +10,7 @@ from monge.cli.options import option
 from monge.cli.printing import tell_written, warn
 from monge.datasets.segment_scores import given_scores
 from monge.errors import UsageError
+from monge.metrics.default import DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from monge.evaluation.evaluation_result import Evaluation
@@ -120,7 +121,7 @@ def _evaluate_task(
     from monge.render.cells import listed
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    names = judges.metric or ([] if other_scores else ["twmd"])
+    names = judges.metric or ([] if other_scores else [DEFAULT_METRIC])
     setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         agreement_study = evaluation.evaluate_task(
@@ -168,7 +169,7 @@ def _judge(
         if value is not None:
             raise UsageError(f"--protocol decides {name} itself; leave it out")
     scores = given_scores(judges.scores or ())
-    names = judges.metric or ([] if scores or protocol.stored else ["twmd"])
+    names = judges.metric or ([] if scores or protocol.stored else [DEFAULT_METRIC])
     protocols.judge(protocol, judgements.data, (names, scores), setup, tests, output)
 
 

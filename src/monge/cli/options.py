@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from monge.errors import UsageError
+from monge.metrics.default import DEFAULT_METRIC
 
 PLAIN: dict[str, Any] = {
     "add_completion": False,
@@ -65,7 +66,7 @@ def metrics_option(default: str) -> Any:
     )
 
 
-Metrics = Annotated[list[str] | None, metrics_option("twmd")]
+Metrics = Annotated[list[str] | None, metrics_option(DEFAULT_METRIC)]
 Set = Annotated[
     list[str] | None,
     option(

@@ -14,6 +14,7 @@ from monge.cli.printing import check_output, emit, tell, write_listing
 from monge.datasets.lines import TextFile
 from monge.datasets.segment_scores import given_scores
 from monge.errors import UsageError
+from monge.metrics.default import DEFAULT_METRIC
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from monge.types import Segment
 
 PROBE_FORMATS = (*STUDY_FORMATS, "svg")
-USUAL_METRICS = ("twmd", "bertscore", "sbert")
+USUAL_METRICS = (DEFAULT_METRIC, "bertscore", "sbert")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,9 @@ class ProbeOutputOptions(studies.StudyOutputOptions):
 def probe(
     *,
     texts: inputs.InputOptions,
-    metric: Annotated[list[str] | None, options.metrics_option("twmd, bertscore and sbert")] = None,
+    metric: Annotated[
+        list[str] | None, options.metrics_option("{}, {} and {}".format(*USUAL_METRICS))
+    ] = None,
     errors: ErrorOptions,
     scores: inputs.Scores = None,
     setup: option_groups.SetupOptions,

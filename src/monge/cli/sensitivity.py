@@ -73,7 +73,7 @@ class SensitivityResamplingOptions(studies.ResamplingOptions):
 def sensitivity(
     *,
     judgements: SensitivityJudgementOptions,
-    metric: Annotated[list[str] | None, options.metrics_option("moverscore and bertscore")] = None,
+    metric: Annotated[list[str] | None, options.metrics_option("moverscore, bertscore")] = None,
     design: FactorOptions,
     setup: option_groups.SetupOptions,
     resamples: SensitivityResamplingOptions,

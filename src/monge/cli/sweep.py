@@ -9,6 +9,7 @@ import typer
 
 from monge.cli import engines, inputs, option_groups, options, studies
 from monge.cli.options import option
+from monge.metrics.default import DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ def sweep(
     if judgements.test is not None:
         test_data = judgements.data if judgements.test_data is None else judgements.test_data
         test = replace(task, dataset=judgements.test, data=test_data)
-    names = metric or ["twmd"]
+    names = metric or [DEFAULT_METRIC]
     setup.choose(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
         sweep_study = evaluation.sweep(

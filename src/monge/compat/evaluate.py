@@ -48,7 +48,7 @@ def _module_info(
 
 
 class MongeScore(evaluate.Metric):  # type: ignore[misc]
-    """Any metric of monge: the configuration is its name, by default `twmd`."""
+    """Any metric of monge: the configuration is its name, by default `monge`."""
 
     def _info(self) -> evaluate.MetricInfo:
         return _module_info(

@@ -25,6 +25,7 @@ from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.base import Score, Signature
 
 from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
+from monge.metrics.default import DEFAULT_METRIC
 
 if TYPE_CHECKING:
     from monge.api import Options
@@ -174,7 +175,7 @@ class MongeMetric(_NotEmpty):
 
     def __init__(
         self,
-        metric: str = "twmd",
+        metric: str = DEFAULT_METRIC,
         *,
         references: Streams | None = None,
         stats: CorpusStats | None = None,

@@ -28,6 +28,7 @@ from monge.api import Metric, Options, load, score_segments, segments_of
 from monge.compat.bert_score import PARTS, BERTScorer
 from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
 from monge.errors import UsageError
+from monge.metrics.default import DEFAULT_METRIC
 from monge.metrics.metric import MetricSpec
 from monge.types import Array, Result, Segment
 
@@ -186,7 +187,7 @@ class TextScore(_Gathered):
 
     def __init__(
         self,
-        metric: str = "twmd",
+        metric: str = DEFAULT_METRIC,
         *,
         metric_settings: dict[str, Any] | None = None,
         **options: Unpack[Options],

@@ -70,6 +70,11 @@ class Adapter:
         assert isinstance(read, EncoderSettings)
         return Tuning(layer, settings, read.prefix, **affine, card=self.card)
 
+    def serves(self, files: ModelFiles) -> bool:
+        """Return whether a model is the one that the adapter was made for."""
+        base = self.card["base"]
+        return all(base[part] == getattr(files, f"{part}_digest") for part in _IDENTITY)
+
     def check_base(self, files: ModelFiles) -> None:
         """Raise where a model is not the one that the adapter was made for."""
         for part in _IDENTITY:
@@ -136,12 +141,10 @@ def has_shipped_adapter(name: str, model: str, *, online: bool = False) -> bool 
     None for a model that cannot be found or is no transformer: opening it says what is wrong.
     """
     try:
-        weights = find_model(model, online=online).weights_digest
-    except ModelError:
+        base = find_model(model, online=online)
+        return any(adapter.serves(base) for adapter in list_shipped_adapters(name))
+    except (ModelError, OSError):
         return None
-    return any(
-        adapter.card["base"]["weights"] == weights for adapter in list_shipped_adapters(name)
-    )
 
 
 def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:

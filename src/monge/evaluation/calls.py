@@ -23,6 +23,7 @@ from monge.evaluation.external_scores import NO_SCORES
 from monge.evaluation.score_book import Run
 from monge.evaluation.task import Task
 from monge.evaluation.variants import Setup, load_variants
+from monge.metrics.default import DEFAULT_METRIC
 from monge.types import Segment
 
 Names = str | Sequence[str]
@@ -42,7 +43,7 @@ class StudyOptions(Options, total=False):
 def compare(
     systems: Mapping[str, Iterable[str]] | Any,
     references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    metrics: Names = "twmd",
+    metrics: Names = DEFAULT_METRIC,
     *,
     sources: Iterable[str] | None = None,
     common: bool = False,
@@ -80,7 +81,7 @@ def compare(
 
 def evaluate(
     task: Task,
-    metrics: Names = "twmd",
+    metrics: Names = DEFAULT_METRIC,
     *,
     uniform_units: bool = False,
     scores: Sequence[GivenScores] = NO_SCORES,

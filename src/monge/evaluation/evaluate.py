@@ -41,6 +41,7 @@ from monge.evaluation.variants import (
     check_names,
     load_variants,
 )
+from monge.metrics.default import DEFAULT_METRIC
 from monge.stats import higher_is_better, percentiles
 
 ROUNDING = 1e-9
@@ -48,7 +49,7 @@ ROUNDING = 1e-9
 
 def evaluate_task(
     task: Task,
-    metrics: Sequence[str] = ("twmd",),
+    metrics: Sequence[str] = (DEFAULT_METRIC,),
     *,
     setup: Setup = DEFAULT_MODEL,
     uniform_units: bool = False,

@@ -39,10 +39,21 @@ def check(spec: MetricSpec) -> None:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
-    if isinstance(spec.surface, Form) and isinstance(spec.scale, Baseline):
+    if isinstance(spec.surface, Form):
+        _check_form(spec)
+
+
+def _check_form(spec: MetricSpec) -> None:
+    """Raise where a cost of form would be taken from numbers that are no score of a pair."""
+    if isinstance(spec.scale, Baseline):
         raise InvalidSetting(
             "surface=form takes from the score what scale=baseline maps to random pairs: it goes "
             "with scale=raw, unit or human"
+        )
+    if spec.references.name == "max-sides":
+        raise InvalidSetting(
+            "surface=form makes a score of each reference, and references=max-sides makes one of "
+            "precision and recall of several: it goes with max, max-each, mean or first"
         )
 
 

@@ -21,6 +21,7 @@ from monge.evaluation.external_scores import NO_SCORES, check_distinct_names, si
 from monge.evaluation.score_book import QUIET, Run, ScoreBook
 from monge.evaluation.variant_scores import RowScores
 from monge.evaluation.variants import Variant, load_variants
+from monge.metrics.default import DEFAULT_METRIC
 from monge.probing.challenge import (
     EXAMPLE_TEXTS,
     OUTPUT_TEXTS,
@@ -52,7 +53,7 @@ class ProbeOptions(StudyOptions, total=False):
 def probe(
     texts: Iterable[str] | None = None,
     references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    metrics: Names = "twmd",
+    metrics: Names = DEFAULT_METRIC,
     *,
     kinds: Sequence[str] = (),
     sample: int | None = None,

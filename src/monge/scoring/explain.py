@@ -12,7 +12,13 @@ from monge.errors import DataError
 from monge.metrics.axes import Centre, Idf, Uniform
 from monge.scoring.clouds import Pair, Text, WindowTexts, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
-from monge.scoring.measure import finish_parts, score_clouds, solve_batch
+from monge.scoring.measure import (
+    finish_parts,
+    list_pairs_of_texts,
+    score_clouds,
+    solve_batch,
+)
+from monge.scoring.surface import take_surface
 from monge.scoring.text_checks import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
 from monge.text.language import likely_language, main_script
@@ -63,6 +69,8 @@ def explain_segment(
             raise DataError(f"there is nothing to explain: the {side} has no words")
     hypotheses, references = (pad_texts([text], metric.spec) for text in pair)
     batch, raw = score_clouds(hypotheses, references, metric.spec)
+    if metric.spec.surface.name != "none":
+        raw = take_surface(raw, metric.spec, list_pairs_of_texts([segment]))
     parts = finish_parts(raw, [segment], metric, {segment.system: stats}).items()
     scores = {part: float(values[0]) for part, values in parts}
     tables = _tables(batch, 0, metric).items()

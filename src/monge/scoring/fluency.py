@@ -42,4 +42,5 @@ def add_fluency(
     of_text = dict(zip(texts, values, strict=True))
     value = np.array([of_text[text] for text in hypotheses])
     score = parts["score"]
-    return {**parts, "score": score + choice.weight * value, "transport": score, "fluency": value}
+    sum_of_both = score + choice.weight * value
+    return {"transport": score, **parts, "score": sum_of_both, "fluency": value}

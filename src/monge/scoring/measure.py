@@ -1,7 +1,7 @@
 """The interpreter: the texts of a window and a spec -> the parts of their scores.
 
-texts -> clouds -> problems -> plans -> parts of pairs -> parts of segments (over references) ->
-fluency -> surface -> scale
+texts -> clouds -> problems -> plans -> parts of pairs -> surface -> parts of segments (over
+references) -> fluency -> scale
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from monge.scoring.clouds import (
     pad_texts,
 )
 from monge.scoring.fluency import add_fluency
-from monge.scoring.surface import add_surface
+from monge.scoring.surface import take_surface
 from monge.transport.grounds import exchange_sides
 from monge.transport.phrases import phrases
 from monge.types import Array, Cloud, PairBatch, Segment
@@ -60,23 +60,31 @@ def measure(window: Window, metric: BoundMetric, stats: StatsBySystem) -> Window
         pairs += [(texts.hypotheses[k], texts.references[k][place]) for place in worded]
         places += worded
         counts.append(len(worded))
+    pair_parts = score_pairs(pairs, metric)
+    if metric.spec.surface.name != "none":
+        pair_parts = take_surface(pair_parts, metric.spec, list_pairs_of_texts(window.rows))
     parts, winners = combine_references(
-        score_pairs(pairs, metric), counts, metric.spec, metric.raw.higher_is_better
+        pair_parts, counts, metric.spec, metric.raw.higher_is_better
     )
     starts = torch.tensor(counts).cumsum(0) - torch.tensor(counts)
     winners = torch.where(winners < 0, winners, torch.tensor(places)[starts + winners.clamp_min(0)])
     return WindowParts(parts, winners, texts)
 
 
+def list_pairs_of_texts(rows: Sequence[Segment]) -> list[tuple[str, str]]:
+    """Return each hypothesis with each of the references that are used, in order."""
+    return [
+        (row.hypothesis, row.references[place]) for row in rows for place in row.worded_references
+    ]
+
+
 def finish_parts(
     parts: Parts, rows: Sequence[Segment], metric: BoundMetric, stats: StatsBySystem
 ) -> dict[str, Array]:
-    """Add fluency and surface, and scale the scores; raise where a part [n] is not finite."""
+    """Add fluency, and scale the scores; raise where a part [n] is not finite."""
     numbers = {name: values.detach().double().numpy() for name, values in parts.items()}
     if metric.language_model is not None:
         numbers = add_fluency(numbers, metric, [row.hypothesis for row in rows])
-    if metric.spec.surface.name != "none":
-        numbers = add_surface(numbers, metric.spec, rows)
     if metric.spec.scale.name != "raw":
         numbers = metric.scaling.apply(numbers, next(iter(stats.values())))
     for name, values in numbers.items():
@@ -103,8 +111,9 @@ def combine_references(
 
     parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many pairs each
     segment has. max: the reference with the best score, taken whole; max-each: the best of each
-    part by itself; max-sides: F of the best precision and the best recall (for both the winner is
-    the best by score); mean: the mean of each part (winner -1); first: the first.
+    part by itself (the least surface); max-sides: F of the best precision and the best recall (for
+    both the winner is the best by score); mean: the mean of each part (winner -1); first: the
+    first.
     """
     rule, sizes = spec.references.name, torch.tensor(counts)
     starts = sizes.cumsum(0) - sizes
@@ -118,7 +127,7 @@ def combine_references(
         return {name: values[starts + winners] for name, values in parts.items()}, winners
     assert rule in ("max-each", "max-sides"), f"no branch for the rule {rule}"
     best = {
-        name: values[starts + _best_places(values, counts, higher_is_better)]
+        name: values[starts + _best_places(values, counts, higher_is_better and name != "surface")]
         for name, values in parts.items()
     }
     if rule == "max-sides":

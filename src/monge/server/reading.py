@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
+from monge.metrics.default import DEFAULT_METRIC
 from monge.server.job import TABLES, JobOrder
 from monge.server.refusals import Refusal
 from monge.server.state import disk_refusal
@@ -200,7 +201,7 @@ async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
     table = next((name for role, name in files if role == "table"), None)
     single_values = {key: words[key][0] for key in SINGLE if key in words}
     return JobOrder(
-        metrics=tuple(words.get("metric", ["twmd"])),
+        metrics=tuple(words.get("metric", [DEFAULT_METRIC])),
         files=tuple(files),
         settings=tuple(words.get("setting", ())),
         lang=single_values.get("lang"),

@@ -60,7 +60,7 @@ class ScoreRequest(MetricRequest):
                 {
                     "hypotheses": [HYPOTHESIS],
                     "references": [REFERENCE],
-                    "metrics": ["twmd", "bertscore"],
+                    "metrics": ["monge", "bertscore"],
                 },
                 {
                     "hypotheses": {"a": [HYPOTHESIS], "b": ["It rains."]},
@@ -112,7 +112,7 @@ class ExplainRequest(MetricRequest):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"hypothesis": HYPOTHESIS, "reference": REFERENCE, "metric": "twmd"}],
+            "examples": [{"hypothesis": HYPOTHESIS, "reference": REFERENCE, "metric": "monge"}],
         }
     )
 
@@ -133,7 +133,7 @@ class CompareRequest(MetricRequest):
                 {
                     "systems": {"a": [HYPOTHESIS, "It rains."], "b": ["A cat.", "It is raining."]},
                     "references": [REFERENCE, "It is raining."],
-                    "metrics": ["twmd"],
+                    "metrics": ["monge"],
                 }
             ]
         }

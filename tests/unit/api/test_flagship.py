@@ -81,6 +81,6 @@ def test_the_warning_names_the_embedded_model_by_its_name():
     metric = api.bind(*resolve("monge"))
     with pytest.warns(Unsuited) as warned:
         metric.score(HYPOTHESES, sources=["Eine Katze saß da.", "Vier gingen im Mai."])
-    assert "no adapter people-source for all-MiniLM-L6-v2" in " ".join(
+    assert "no adapter people-source for the weights of all-MiniLM-L6-v2" in " ".join(
         str(warning.message) for warning in warned
     )

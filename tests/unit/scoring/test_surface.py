@@ -30,6 +30,30 @@ def test_lower_case_and_numbers_cost_what_is_declared(metric):
     assert plain.segments[0] == pytest.approx(plain.segments[1], abs=1e-6)  # an uncased model
 
 
+def test_several_references_are_the_best_mean_or_first_of_single_ones():
+    hypothesis, references = REFERENCE, [LOWER, OTHER_NUMBER, REFERENCE]
+    metric = "twmd[surface=form,surface.digits=0.4]"
+    alone = [monge.score([hypothesis], [text], metric).score for text in references]
+    scores = {
+        rule: monge.score([hypothesis], [references], f"{metric[:-1]},references={rule}]").score
+        for rule in ("max", "mean", "first")
+    }
+    expected = {"max": max(alone), "mean": sum(alone) / 3, "first": alone[0]}
+    assert scores == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_best_of_each_part_is_the_least_cost():
+    references = [[LOWER, REFERENCE]]
+    result = monge.score([REFERENCE], references, "twmd[surface=form,references=max-each]")
+    assert result.parts["surface"][0] == 0
+    assert result.score == pytest.approx(result.parts["transport"][0])
+
+
+def test_a_score_made_of_several_references_is_refused():
+    with pytest.raises(InvalidSetting, match="references=max-sides makes one of precision and"):
+        monge.load("bertscore[surface=form,references=max-sides]")
+
+
 def test_several_references_by_every_rule():
     references = [[LOWER, REFERENCE]]
     costs = {

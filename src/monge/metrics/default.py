@@ -1,0 +1,3 @@
+"""The metric that is used where none is named."""
+
+DEFAULT_METRIC = "monge"
