@@ -13,12 +13,18 @@ E5, MULTILINGUAL = "--model MODELS/e5-small", "--model MODELS/multilingual-e5-sm
 GLOVE = "--stand-in word2vec=MODELS/glove-6b-50d"
 INFERENCE = "--stand-in bert-base-uncased-mnli=auto+ADAPTERS/mini-entailment"
 """MiniLM tuned on the entailment labels of SICK, by tools/make_paper_adapters.py."""
+TUNED = (
+    "--stand-in roberta-base-tuned=auto+ADAPTERS/mini-1 "
+    "--stand-in roberta-base-tuned-b=auto+ADAPTERS/mini-twmd-b-score"
+)
+"""MiniLM tuned on the human scores of WMT15 and WMT16, through TWMD and through TWMD-b."""
 RUNS = (
     "tempered-2",
     f"tempered-2 {E5}",
     "tempered-1",
     f"tempered-3 {INTO_ENGLISH} --sample 80",
     f"tempered-3 {INTO_ENGLISH}",
+    f"tempered-4 {TUNED}",
     "tempered-figure-3",
     f"tempered-figure-3 {E5} --sample 60",
     "tempered-figure-4",
