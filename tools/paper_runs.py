@@ -47,10 +47,10 @@ RUNS = (
     "reproducibility-7",
     f"wmt18-log {WMT18}",
     "lazy-emd-1",
-    f"lazy-emd-2 --pairs {OTHERS} --sample 200",
+    f"lazy-emd-2 --pairs {OTHERS} --sample 1000",
     f"lazy-emd-2 --pairs {OTHERS} --sample 200 {E5}",
     f"lazy-emd-2 {OUT_OF_ENGLISH} --sample 80 {MULTILINGUAL}",
-    "lazy-emd-3 --pairs gu-en,kk-en --sample 150",
-    "lazy-emd-4 --pairs gu-en,kk-en --sample 150",
+    "lazy-emd-3 --pairs gu-en,kk-en",
+    "lazy-emd-4 --pairs gu-en,kk-en",
 )
 """Every run of the page; of large data sets a sample, where all of them would take hours."""
