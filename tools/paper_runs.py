@@ -13,6 +13,8 @@ E5, MULTILINGUAL = "--model MODELS/e5-small", "--model MODELS/multilingual-e5-sm
 GLOVE = "--stand-in word2vec=MODELS/glove-6b-50d"
 INFERENCE = "--stand-in bert-base-uncased-mnli=auto+ADAPTERS/mini-entailment"
 """MiniLM tuned on the entailment labels of SICK, by tools/make_paper_adapters.py."""
+PARAPHRASES = "--stand-in bert-base-uncased-qqp=auto+ADAPTERS/mini-paraphrase"
+"""MiniLM tuned on whether people graded a pair of SICK 4 or more."""
 TUNED = (
     "--stand-in roberta-base-tuned=auto+ADAPTERS/mini-1 "
     "--stand-in roberta-base-tuned-b=auto+ADAPTERS/mini-twmd-b-score"
@@ -32,7 +34,7 @@ RUNS = (
     *(f"tempered-2 --layers {layer} --sample 200" for layer in (2, 3, 5, 6)),
     *(f"tempered-2 {E5} --layers {layer} --sample 200" for layer in (4, 12)),
     *(f"moverscore-{k} {GLOVE}" for k in (1, 2, 3, 7, 8, 9)),
-    f"moverscore-figure-4 {INFERENCE}",
+    f"moverscore-figure-4 {INFERENCE} {PARAPHRASES}",
     "moverscore-5",
     "moverscore-6",
     f"moverscore-6 {E5}",

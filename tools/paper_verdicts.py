@@ -116,9 +116,9 @@ def list_trials(
 
 
 def name_stand_in(written: str) -> str:
-    """Return which model or adapter stands for which of the paper's: `PAPERS=OURS` in words."""
-    theirs, _, ours = written.partition("=")
-    return f"{ours.rpartition('/')[2]} for {theirs}"
+    """Return in words which model or adapter stands for which of the paper's: `PUBLISHED=PATH`."""
+    published_model, _, path = written.partition("=")
+    return f"{path.rpartition('/')[2]} for {published_model}"
 
 
 def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]) -> list[Trial]:
