@@ -23,7 +23,7 @@ from typing import Any
 
 from make_adapters import E5, MINI, MULTI, link_models, model_option, parse_options, run_tune
 from paper_measures import RESAMPLES, score, subtract, tabulate
-from paper_tuning_page import CARDS, MEASURED, make_pages
+from paper_tuning_page import CARDS, MEASURED, SEEDS, make_pages, name_seed
 from repository import ADAPTERS, read_json, write_pages
 
 from monge.evaluation import Resampling, Run, Setup, Task, evaluate_task
@@ -74,10 +74,10 @@ def _tempered(base: str, metric: str, lesson: str, *more: str) -> PaperRecipe:
     return PaperRecipe("table 4", base, metric, arguments)
 
 
-def _pairs(base: str, lesson: str) -> PaperRecipe:
+def _pairs(base: str, lesson: str, seed: int) -> PaperRecipe:
     """Return a recipe of figure 4 of MoverScore: pairs of sentences of SICK, three epochs."""
     blocks = () if base == MINI else ("--blocks", "6")
-    arguments = ("--train", lesson, "--epochs", "3", "--seed", "1", *blocks)
+    arguments = ("--train", lesson, "--epochs", "3", "--seed", str(seed), *blocks)
     return PaperRecipe("figure 4", base, "moverscore", arguments)
 
 
@@ -92,7 +92,8 @@ def _german(lesson: str, *more: str) -> PaperRecipe:
 
 RECIPES = {
     **{
-        f"{name}-{lesson}": _pairs(base, written)
+        name_seed(f"{name}-{lesson}", seed): _pairs(base, written, seed)
+        for seed in SEEDS
         for name, base in (("mini", MINI), ("e5", E5))
         for lesson, written in (
             ("entailment", f"classify:{SICK}"),

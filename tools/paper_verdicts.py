@@ -105,6 +105,7 @@ def list_trials(
         condition = [words[k + 1] for k, word in enumerate(words) if word == "--model"]
         condition += [f"layers {words[k + 1]}" for k, w in enumerate(words) if w == "--layers"]
         condition += [words[k + 1] for k, word in enumerate(words) if word == "--pairs"]
+        condition += [name_stand_in(words[k + 1]) for k, w in enumerate(words) if w == "--stand-in"]
         for result in json.loads(path_of(line).read_text("utf-8"))["results"]:
             for reading in result["readings"]:
                 samples = [" ".join(sample) for sample in SAMPLE.findall(str(reading["notes"]))]
@@ -112,6 +113,12 @@ def list_trials(
                 for claim in reading["verdict"]["claims"]:
                     if claim["ours"] is not None and claim["low"] is not None:
                         yield table, ", ".join(name for name in names if name), claim
+
+
+def name_stand_in(written: str) -> str:
+    """Return in words which model or adapter stands for which of the paper's: `PUBLISHED=PATH`."""
+    published_model, _, path = written.partition("=")
+    return f"{path.rpartition('/')[2]} for {published_model}"
 
 
 def find_trials(claim: Mapping[str, Any], trials: Sequence[tuple[str, str, Any]]) -> list[Trial]:

@@ -4,7 +4,7 @@ import json
 
 import make_paper_adapters
 import pytest
-from paper_tuning_page import CARDS, MEASURED
+from paper_tuning_page import CARDS, MEASURED, show_seeds
 
 FIGURES = json.loads(MEASURED.read_text("utf-8"))
 
@@ -47,3 +47,21 @@ def test_only_cards_of_recipes_are_kept_and_nothing_names_a_place():
 def test_every_question_has_figures():
     questions = {make_paper_adapters.RECIPES[name].question for name in FIGURES}
     assert questions == set(make_paper_adapters.TASKS)
+
+
+def make_rows(before, after):
+    return [
+        {"model": stage, "statistic": "pearson", "mean": mean}
+        for stage, mean in (("before", before), ("after", after))
+    ]
+
+
+def test_seeds_are_shown_by_median_and_range():
+    results = {
+        "mini-a": make_rows(0.5, 0.51),
+        "mini-a-seed-2": make_rows(0.5, 0.49),
+        "mini-a-seed-3": make_rows(0.5, 0.503),
+        "mini-b": make_rows(0.5, 0.6),
+    }
+    assert show_seeds("mini-a", results) == "+0.0030 (-0.0100 … +0.0100), 3 seeds"
+    assert show_seeds("mini-b", results) == ""

@@ -1,5 +1,6 @@
 """The runs, studies and claims of the papers' page: each names something that exists and is kept."""
 
+import json
 import re
 
 import make_paper_studies as studies
@@ -132,6 +133,16 @@ def test_a_run_says_what_was_sampled():
     assert verdicts.name_runs([part]) == "`lazy-emd-2` (sampled: wmt18 200)"
     assert verdicts.name_runs([whole, part]) == "`lazy-emd-2` (in part sampled: wmt18 200)"
     assert verdicts.name_runs([trial("[a](b.md#a)")]) == "[a](b.md#a)"
+
+
+def test_a_trial_says_which_adapter_stood_in(tmp_path):
+    line = "t --stand-in roberta-base-tuned=MODELS/e5-small+ADAPTERS/e5-8 --sample 9"
+    claim = {"says": "a", "ours": 0.1, "low": 0.0, "high": 0.2}
+    readings = [{"reading": "", "notes": [], "verdict": {"claims": [claim]}}]
+    kept = tmp_path / "t.json"
+    kept.write_text(json.dumps({"results": [{"readings": readings}]}))
+    ((table, condition, _),) = verdicts.list_trials([line], lambda _: kept)
+    assert (table, condition) == ("t", "e5-8 for roberta-base-tuned")
 
 
 def test_a_claim_can_keep_one_reading_of_a_table():
