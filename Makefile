@@ -9,7 +9,7 @@ export TOKENIZERS_PARALLELISM := false
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
-	  -m twmd -m bertscore -m moverscore --ci
+	  -m monge -m bertscore -m moverscore --ci
 	@echo
 	@$(BIN)/monge explain "The cat slept on the warm mat." "A cat was sleeping on the mat." -m moverscore
 
