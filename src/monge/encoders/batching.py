@@ -89,8 +89,8 @@ class Vectors:
             results: Iterator[list[tuple[Tensor, ...]]] = map(self._encode_batch, batches)
             if threads > 1 and len(batches) > 1:
                 results = open_workers(threads).map(self._encode_batch, batches)
-            for batch, vectors in zip(batches, results, strict=True):
-                fresh = dict(zip(batch, vectors, strict=True))
+            for batch, batch_vectors in zip(batches, results, strict=True):
+                fresh = dict(zip(batch, batch_vectors, strict=True))
                 if self._store is not None:
                     self._save(fresh, self._store)
                 vectors_of.update(self.memory.keep(fresh))
