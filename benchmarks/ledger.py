@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -242,12 +243,11 @@ def measure_rates(shapes: set[tuple[int, int]], precision: str) -> dict[tuple[in
                 linear = int8.Int8Linear(weight, bias)
                 counts = torch.randint(0, 255, (LARGE, width), dtype=torch.uint8)
                 tail = (*linear._weight, None, 1.0, 0, torch.bfloat16, "none", [], "")
-                product = torch.ops.onednn.qlinear_pointwise
-                work: Callable[[], Any] = lambda c=counts, t=tail: product(c, 1.0, 128, *t)  # noqa: E731
+                work = partial(torch.ops.onednn.qlinear_pointwise, counts, 1.0, 128, *tail)
             else:
                 dtype = torch.float32 if precision == "fp32" else torch.bfloat16
                 plain, x = PrepackedLinear(weight, bias, dtype), torch.randn(LARGE, width).to(dtype)
-                work = lambda f=plain, x=x: f(x)  # noqa: E731
+                work = partial(plain, x)
             seconds = min(time_call(work) for _ in range(10))
             rates[width, out] = 2.0 * LARGE * width * out / seconds
     return rates
