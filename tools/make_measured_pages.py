@@ -64,6 +64,7 @@ def make_speed_tables() -> dict[str, str]:
         "ledger": make_ledger_table(runs.get("ledger")),
         "long": make_long_table(runs.get("long")),
         "memory": make_memory_table(runs.get("memory")),
+        "auction": make_auction_table(runs.get("auction")),
     }
 
 
@@ -173,6 +174,19 @@ def make_long_table(long_texts: Record | None) -> str:
 def make_memory_table(runs: Sequence[Record] | None) -> str:
     """Return time and memory of runs with the embedded model."""
     return NOT_MEASURED if runs is None else make_growth_table(runs)
+
+
+def make_auction_table(rows: Sequence[Record] | None) -> str:
+    """Return the rounds that a batched auction may have and needs, beside the time of POT."""
+    if rows is None:
+        return NOT_MEASURED
+    head = ["units a side", "POT, µs", "one round, µs", "rounds for 1.5 x", "rounds needed"]
+    cells = []
+    for row in rows:
+        times = _fix(1, [1e6 * row["pot"], 1e6 * row["round"]])
+        rounds = _fix(0, [row["allowed"], row["needed"]])
+        cells.append([str(row["size"]), *times, *rounds])
+    return make_table(head, cells)
 
 
 def make_ledger_picture() -> Pages:
