@@ -155,8 +155,8 @@ def _count_int8_product(out: torch.Tensor, x: torch.Tensor, *_: Any) -> tuple[fl
     return 2.0 * x.numel() * out.shape[1], 0.0
 
 
-def _count_bmm(out: torch.Tensor, left: torch.Tensor, *_: Any) -> tuple[float, float]:
-    return 2.0 * out.numel() * left.shape[2], 0.0
+def _count_bmm(out: torch.Tensor, queries: torch.Tensor, *_: Any) -> tuple[float, float]:
+    return 2.0 * out.numel() * queries.shape[2], 0.0
 
 
 def _count_attend(_: Any, __: Any, qkv: torch.Tensor, context: torch.Tensor, *___: Any) -> Any:

@@ -49,12 +49,12 @@ def long_texts(directory: str, words: int, count: int) -> tuple[list[str], list[
             ((row.hypothesis for row in rows), (row.references[0] for row in rows)),
             strict=True,
         ):
-            taken: list[str] = []
+            words_of_text: list[str] = []
             for text in texts:
-                taken += text.split()
-                if len(taken) >= words:
+                words_of_text += text.split()
+                if len(words_of_text) >= words:
                     break
-            side.append(" ".join(taken[:words]))
+            side.append(" ".join(words_of_text[:words]))
     return sides
 
 

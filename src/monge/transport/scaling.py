@@ -276,7 +276,7 @@ def _solve_jacobian(plan: Tensor, diagonal: Tensor, missed: Tensor) -> Tensor:
         exchanged = [torch.cat([x[:, n:], x[:, :n]], 1) for x in (diagonal, missed)]
         solution = _solve_jacobian(plan.transpose(1, 2), *exchanged)
         return torch.cat([solution[:, m:], solution[:, :m]], 1)
-    (long, short), (e, h) = diagonal.split([n, m], 1), missed.split([n, m], 1)
+    (long, short), (e, h) = ((x[:, :n], x[:, n:]) for x in (diagonal, missed))
     share = plan / long.unsqueeze(2)
     schur = torch.diag_embed(short) - plan.transpose(1, 2) @ share
     y = torch.linalg.solve_ex(schur, (share * e.unsqueeze(2)).sum(1) - h)[0]
