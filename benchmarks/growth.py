@@ -67,7 +67,7 @@ def write_texts(path: Path, count: int, distinct: int, seed: int) -> None:
             file.write(rng.choice(pool) + "\n")
 
 
-def measure_run(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
+def measure_run(count: int, distinct: int, model: Path | str, metric: str) -> dict[str, float]:
     """Return seconds and memory of one `monge score` of `count` pairs with all scores written."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -123,16 +123,24 @@ def peak_until(samples: list[tuple[float, float]], until: float) -> float:
 
 
 def measure_growth(
-    sizes: list[int], distinct: int = 100_000, metric: str = "bertscore"
+    sizes: list[int],
+    distinct: int = 100_000,
+    metric: str = "bertscore",
+    model: str | None = None,
 ) -> list[dict[str, float]]:
-    """Measure time and memory at each size, and print them with the growth per pair."""
+    """Measure time and memory at each size, and print them with the growth per pair.
+
+    Without a `model` a tiny random one is made.
+    """
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory() as name:
-        tiny_model(Path(name))
-        start = min(measure_run(10, 10, Path(name), metric)["seconds"] for _ in range(3))
+        if model is None:
+            tiny_model(Path(name))
+        model = model or name
+        start = min(measure_run(10, 10, model, metric)["seconds"] for _ in range(3))
         print(f"start-up {start:.1f} s")
         for count in sizes:
-            row = measure_run(count, distinct, Path(name), metric)
+            row = measure_run(count, distinct, model, metric)
             row["ms_per_pair"] = (row["seconds"] - start) / count * 1e3
             row["slope"] = row["ms_per_pair"] / rows[-1]["ms_per_pair"] - 1 if rows else 0.0
             rows.append(row)
@@ -154,9 +162,10 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="+", default=[1000, 10000, 100000])
     parser.add_argument("--distinct", type=int, default=100000)
     parser.add_argument("--metric", default="bertscore")
+    parser.add_argument("--model", help="auto: the embedded model; a tiny random one by default")
     parser.add_argument("--json")
     options = parser.parse_args()
-    rows = measure_growth(options.pairs, options.distinct, options.metric)
+    rows = measure_growth(options.pairs, options.distinct, options.metric, options.model)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
 

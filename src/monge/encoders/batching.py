@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from math import inf
+from threading import Lock
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from torch import Tensor
 from monge.cache import VECTORS, Store, code_digest, key_of
 from monge.encoders.numerics import own_numerics
 from monge.encoders.protocol import Encoder, Request, identify
+from monge.encoders.workers import open_workers
 from monge.errors import DataError
 from monge.transport.pooling import power_means, routing, unit
 from monge.types import Tokens
@@ -65,6 +67,8 @@ class Vectors:
         self.counters = counters or EncodingCounters()
         self._store = store
         self.memory = Memory(MEMORY_BYTES)
+        self._side_by_side: bool = getattr(encoder, "encodes_side_by_side", False)
+        self._counting = Lock()
 
     def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
         """Return the vectors of each text for each request, in input order."""
@@ -79,8 +83,14 @@ class Vectors:
                 for group in self._load(missing):
                     vectors_of.update(self.memory.keep(group))
                 missing = [ids for ids in missing if ids not in vectors_of]
-            for batch in make_batches(missing, self.batch_pieces, self.longest):
-                fresh = dict(zip(batch, self._encode_batch(batch), strict=True))
+            threads = torch.get_num_threads() if self._side_by_side else 1
+            budget = self.batch_pieces if threads == 1 else max(self.batch_pieces // 2, 1)
+            batches = list(make_batches(missing, budget, self.longest))
+            results: Iterator[list[tuple[Tensor, ...]]] = map(self._encode_batch, batches)
+            if threads > 1 and len(batches) > 1:
+                results = open_workers(threads).map(self._encode_batch, batches)
+            for batch, batch_vectors in zip(batches, results, strict=True):
+                fresh = dict(zip(batch, batch_vectors, strict=True))
                 if self._store is not None:
                     self._save(fresh, self._store)
                 vectors_of.update(self.memory.keep(fresh))
@@ -118,8 +128,9 @@ class Vectors:
         """Encode the texts of a batch; the vectors of each are views of one tensor per request."""
         if len(batch[0]) > self.longest:
             return [self._encode_in_slices(ids) for ids in batch]
-        self.counters.encoded += len(batch)
-        self.counters.pieces += sum(map(len, batch))
+        with self._counting:
+            self.counters.encoded += len(batch)
+            self.counters.pieces += sum(map(len, batch))
         layers = sorted({layer for request in self.requests for layer in request.layers})
         hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
         lengths = [len(ids) for ids in batch]

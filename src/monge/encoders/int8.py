@@ -79,10 +79,12 @@ class Int8Linear:
 
     def _quantised(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return unsigned counts ``[n, i]`` and the step ``[n, 1]`` of each token."""
+        # in float32 the largest of a row is found three times as fast as in bf16
+        x = x.to(torch.float32, copy=True)
         if self._floor is None:
-            rate = 127 / x.abs().amax(1, keepdim=True).float().clamp_(min=1e-12)
-            spread = x.float().mul_(rate).add_(_ROUND + 128)
+            rate = 127 / x.abs().amax(1, keepdim=True).clamp_(min=1e-12)
+            x.mul_(rate).add_(_ROUND + 128)
         else:
-            rate = 255 / x.amax(1, keepdim=True).float().sub_(self._floor).clamp_(min=1e-12)
-            spread = x.float().sub_(self._floor).mul_(rate).add_(_ROUND)
-        return spread.view(torch.int32).to(torch.uint8), rate.reciprocal_().bfloat16()
+            rate = 255 / x.amax(1, keepdim=True).sub_(self._floor).clamp_(min=1e-12)
+            x.sub_(self._floor).mul_(rate).add_(_ROUND)
+        return x.view(torch.int32).to(torch.uint8), rate.reciprocal_().bfloat16()

@@ -33,9 +33,9 @@ _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
 times faster.
 """
 
-_SCORES = 1 << 20
-"""Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay
-in cache.
+_SCORES = 1 << 18
+"""Attention scores held at a time (1 MB in fp32): texts of a bucket are taken in buckets that stay
+in a core's cache.
 """
 
 
@@ -118,15 +118,22 @@ class Bucket:
 
     Args:
         runs: (first row in the packed matrix, number of texts, their length), one for each length.
-        scratch: Zeros ``[3, texts, heads, width, head]``; what no run covers stays zero.
+        scratch: Zeros ``[3, texts, heads, width, head]``; keys and values that no run covers stay
+            zero.
         relative: A bias ``[1, heads, width, width]`` on the scores.
+        scores: Room for the scores of all texts, which the buckets of a batch share.
     """
 
     def __init__(
-        self, runs: list[tuple[int, int, int]], scratch: Tensor, relative: Tensor | None
+        self,
+        runs: list[tuple[int, int, int]],
+        scratch: Tensor,
+        relative: Tensor | None,
+        scores: Tensor,
     ) -> None:
         self._runs, self._qkv, self._relative = runs, scratch, relative
-        width = scratch.shape[3]
+        _, texts, heads, width, _ = scratch.shape
+        self._scores = scores[: texts * heads * width * width].view(texts * heads, width, width)
         self._absent: Tensor | None = None
         if any(length < width for _, _, length in runs):
             lengths = torch.tensor([length for _, count, length in runs for _ in range(count)])
@@ -147,12 +154,14 @@ class Bucket:
             self._qkv[:, first : first + count, :, :length].copy_(rows.permute(2, 0, 3, 1, 4))
             first += count
         query, key, value = self._qkv.view(3, texts * heads, width, head)
-        scores = torch.bmm(query, key.transpose(1, 2)).view(texts, heads, width, width)
+        scores = torch.bmm(query, key.transpose(1, 2), out=self._scores)
+        biased = scores.view(texts, heads, width, width)
         for bias in (self._relative, self._absent):
             if bias is not None:
-                scores += bias
-        weights = torch.softmax(scores, -1).view(texts * heads, width, width)
-        mixed = torch.bmm(weights, value).view(texts, heads, width, head)
+                biased += bias
+        weights = torch.softmax(scores, -1, out=scores)
+        # the queries are not needed any more
+        mixed = torch.bmm(weights, value, out=query).view(texts, heads, width, head)
         first = 0
         for row, count, length in self._runs:
             rows = context[row : row + count * length].view(count, length, heads, head)
@@ -243,6 +252,8 @@ class PackedEncoder:
     def _buckets(self, lengths: list[int], head: int) -> list[Bucket]:
         """Cut the sorted texts into buckets of one attention width and at most ``_SCORES``."""
         buckets, row = [], 0
+        longest = -(-max(lengths, default=0) // self._width) * self._width
+        scores = torch.empty(max(_SCORES, self._heads * longest**2), dtype=self._dtype)
         for width, bucket in groupby(
             lengths, key=lambda length: -(-length // self._width) * self._width
         ):
@@ -258,7 +269,7 @@ class PackedEncoder:
                 count = sum(count for _, count, _ in runs)
                 scratch = torch.zeros(3, count, self._heads, width, head, dtype=self._dtype)
                 relative = None if self._relative is None else self._relative[..., :width, :width]
-                buckets.append(self._bucket(runs, scratch, relative))
+                buckets.append(self._bucket(runs, scratch, relative, scores))
         return buckets
 
 

@@ -59,6 +59,7 @@ class TransformerEncoder:
         self._model, self._packed, cutter, self.depth, self.longest = _open(
             files, precision, self._device, adapter
         )
+        self.encodes_side_by_side = self._packed is not None
         self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
         self._backend.no_padding()

@@ -248,18 +248,40 @@ def _newton(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:
             g,
         )
     state = _State.of(scaling, f, g)
-    plan = state.plan
-    top = torch.cat([torch.diag_embed(plan.sum(2) + rows.fall * state.targets[0]), plan], 2)
-    bottom = torch.cat(
-        [plan.transpose(1, 2), torch.diag_embed(plan.sum(1) + columns.fall * state.targets[1])], 2
-    )
     live = torch.cat([rows.live, columns.live], 1)
     # the common shift of two rigid sides is free; absent units stay
     ridge = torch.where(live, 1e-13, 1.0).to(f.dtype)
-    jacobian = torch.cat([top, bottom], 1) + torch.diag_embed(ridge)
-    step = torch.linalg.solve_ex(jacobian, -state.missed)[0].nan_to_num(0.0, 0.0, 0.0) * live
+    totals = torch.cat(
+        [
+            state.plan.sum(2) + rows.fall * state.targets[0],
+            state.plan.sum(1) + columns.fall * state.targets[1],
+        ],
+        1,
+    )
+    step = _solve_jacobian(state.plan, totals + ridge, state.missed)
+    step = step.nan_to_num(0.0, 0.0, 0.0) * live
     step = step / (step.abs().amax(1, keepdim=True) / FARTHEST).clamp_min(1.0)
     return _line_search(f, g, step, state, lambda new_f, new_g: _State.of(scaling, new_f, new_g))
+
+
+def _solve_jacobian(plan: Tensor, diagonal: Tensor, missed: Tensor) -> Tensor:
+    """Return x [b, n + m] with [[diag(r), P], [P', diag(c)]] x = -missed, diagonal = (r, c).
+
+    The longer side is eliminated, which leaves a system of the shorter one (the Schur complement):
+    (diag(c) - P' diag(1/r) P) y = P' diag(1/r) e - h and x = -diag(1/r) (e + P y) for misses (e,
+    h).
+    """
+    n, m = plan.shape[1:]
+    if n < m:
+        exchanged = [torch.cat([x[:, n:], x[:, :n]], 1) for x in (diagonal, missed)]
+        solution = _solve_jacobian(plan.transpose(1, 2), *exchanged)
+        return torch.cat([solution[:, m:], solution[:, :m]], 1)
+    (long, short), (e, h) = ((x[:, :n], x[:, n:]) for x in (diagonal, missed))
+    share = plan / long.unsqueeze(2)
+    schur = torch.diag_embed(short) - plan.transpose(1, 2) @ share
+    y = torch.linalg.solve_ex(schur, (share * e.unsqueeze(2)).sum(1) - h)[0]
+    x = -(e / long + (share * y.unsqueeze(1)).sum(2))
+    return torch.cat([x, y], 1)
 
 
 @dataclass(frozen=True, eq=False)
