@@ -1,12 +1,14 @@
 """Make docs/monge.md: what the metric `monge` gives, on every kind of data at hand.
 
     MONGE_DATA=DIR MONGE_MODELS=DIR python tools/make_flagship.py measure [KEY …]  # what is missing
+    python tools/make_flagship.py weights                          # other models, other seeds
     python tools/make_flagship.py probe                            # errors that are seen
     python tools/make_flagship.py page                             # no runs: the page
 
 Every row compares `monge` with the plain default and with a baseline in one run of `monge evaluate`
-and tests the difference over source items. Results are kept in results/flagship/agreement.json and
-results/flagship/probe.json. What the adapters learned from is read from their cards.
+and tests the difference over source items. Results are kept in results/flagship/agreement.json,
+results/flagship/weights.json and results/flagship/probe.json. What the adapters learned from is
+read from their cards.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 from make_error_lessons import average_share, list_harmful
 from make_probe import ITEMS, ORIGIN, SEED, choose_good_texts, read_judged
 from repository import (
+    ADAPTERS,
     DOCS,
     PACKAGE,
     RESULTS,
@@ -40,6 +43,7 @@ from monge.probing.probe_result import probe_result_of
 from monge.probing.study import probe_challenge
 
 KEPT, PROBED = RESULTS / "flagship" / "agreement.json", RESULTS / "flagship" / "probe.json"
+WEIGHED = RESULTS / "flagship" / "weights.json"
 PAGE = DOCS / "monge.md"
 CARDS = PACKAGE / "encoders" / "adapters"
 EMBEDDED, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
@@ -89,6 +93,14 @@ COMPARISONS = {
     ),
 }
 """What is compared, by key."""
+WEIGHTS = {
+    "all-MiniLM-L6-v2, seed 1": ("auto", "mean-1"),
+    "all-MiniLM-L6-v2, seed 2": ("auto", "mean-2"),
+    "all-MiniLM-L6-v2, seed 3": ("auto", "mean-3"),
+    "e5-small": ("e5-small", "people-e5"),
+    "all-mpnet-base-v2": ("all-mpnet-base-v2", "people-mpnet"),
+}
+"""Models and the adapters of build/adapters that were trained for them, by label."""
 DRAWN_FROM = {"stsb": ("sts12", "sts13", "sts14")}
 """Data sets whose pairs are those of others."""
 NAMED = ("number", "negation-added", "negation-dropped", "name", "names-exchanged", "lower-case")
@@ -120,12 +132,49 @@ def compare(comparison: Comparison, options: argparse.Namespace) -> list[dict[st
             result = evaluate_task(task, [first, baseline], run=run, resampling=resampling)
             for agreement in result.agreements:
                 record = {
-                    "label": baseline if agreement.to_dict()["metric"] in baseline else first,
+                    "label": find_label(agreement.to_dict()["metric"], (first, baseline)),
                     **agreement.to_dict(),
                     "mean_interval": agreement.mean.to_dict("value", "low", "high", "p_value"),
                 }
                 records.append(record)
     return records
+
+
+def find_label(metric: str, labels: Sequence[str]) -> str:
+    """Return the label that begins with the name of a metric: NAME or NAME[changes]."""
+    return next(label for label in labels if label.partition("[")[0] == metric)
+
+
+def measure_weights(options: argparse.Namespace) -> None:
+    """Keep the agreement on WMT17 of `monge` with each of WEIGHTS whose adapter is there."""
+    rows = read_json(WEIGHED) if WEIGHED.is_file() else {}
+    for label, (base, adapter) in WEIGHTS.items():
+        trained = ADAPTERS / adapter
+        if label in rows or not trained.is_dir():
+            continue
+        model = base if base == "auto" else str(Path(options.models) / base)
+        metrics = [f"monge[encoder.model={model}+{trained}]", f"twmd[encoder.model={model}]"]
+        records = compare(Comparison("wmt17", metrics, COMPARISONS["wmt17"].task), options)
+        for record in records:
+            record["label"] = record["label"].partition("[")[0]
+        rows[label] = records
+        WEIGHED.write_text(f"{json.dumps(rows, indent=1, allow_nan=False)}\n", "utf-8")
+
+
+def make_weights_table(rows: dict[str, list[dict[str, Any]]]) -> str:
+    """Return the agreement on WMT17 by model and seed, with and without the adapter."""
+    table = [
+        [
+            label,
+            show_interval(flagship),
+            show_interval(plain),
+            f"{flagship['mean'] - plain['mean']:+.3f}",
+        ]
+        for label in WEIGHTS
+        for flagship, plain in list_rows(rows.get(label, []))
+        if flagship["statistic"] == "pearson"
+    ]
+    return make_table(["model", "`monge`", "`twmd`, the plain model", "difference"], table)
 
 
 def list_rows(records: Sequence[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -244,6 +293,8 @@ def make_pages() -> Pages:
         text = fill_block(text, block, make_agreement_table(keys, results))
     for key in ("wmt18-out", "mlqe-pe"):
         text = fill_block(text, f"pairs of {key}", make_pairs_table(key, results))
+    if WEIGHED.is_file():
+        text = fill_block(text, "weights", make_weights_table(read_json(WEIGHED)))
     return {PAGE: fill_block(text, "probe", make_probe_table(read_json(PROBED)))}
 
 
@@ -252,13 +303,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("measure", "probe", "page"))
+    parser.add_argument("what", choices=("measure", "weights", "probe", "page"))
     parser.add_argument("keys", nargs="*")
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--models", default=os.environ.get("MONGE_MODELS"))
     parser.add_argument("--cache", type=Path)
     options = parser.parse_args()
     if options.what == "measure":
         measure(options.keys, options)
+    elif options.what == "weights":
+        measure_weights(options)
     elif options.what == "probe":
         probe_errors(options)
     if KEPT.is_file() and PROBED.is_file():

@@ -515,8 +515,7 @@ def serious(page) -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize(("width", "scheme"), [(375, "light"), (1440, "dark")])
 def test_axe_finds_nothing_serious(folder, opened, scheme, width):
     page = opened(folder / "direct.html", width, scheme)
     page.locator(".item button").first.click()
@@ -549,8 +548,7 @@ def pages(folder) -> list[Path]:
     return [folder / f"{name}.html" for name in made]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize(("width", "scheme"), [(375, "light"), (1440, "dark")])
 def test_axe_finds_nothing_serious_in_other_pages(pages, opened, scheme, width):
     for path in pages:
         page = opened(path, width, scheme, items=False)

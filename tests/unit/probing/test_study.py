@@ -126,7 +126,7 @@ def test_originals_score_as_they_do_alone():
     (variant,) = load_variants(["twmd"])
     result = probe_challenge(challenge, [variant], resampling=RESAMPLING)
     texts = [row.hypothesis for row in challenge.rows]
-    alone = monge.score(texts, [row.references for row in challenge.rows]).segments
+    alone = monge.score(texts, [row.references for row in challenge.rows], "twmd").segments
     items = [text.item for text in challenge.perturbed]
     falls = alone[items] - alone[6:]
     assert result.metrics[0].of("typo").fall == pytest.approx(falls.mean(), abs=1e-6)
