@@ -4,8 +4,8 @@
 
 DIR has the published WMT17 files (default: MONGE_DATA). A call scores all pairs into English, with
 the model open and every contestant warmed; contestants take turns. The median of the rounds is
-printed, with the slowest and the fastest. Torch has one thread, because the products are small: with
-two, threads wait for each other; monge reads texts beside it. Also printed: CPU seconds of the main
+printed, with the slowest and the fastest. Torch has one thread: the products are small, and with
+two threads wait for each other; monge reads texts beside it. Also printed: CPU seconds of the main
 thread. A rate counts only if nothing else runs on the machine.
 """
 

@@ -19,7 +19,7 @@ import argparse
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,8 +74,8 @@ def score(x: Tensor, y: Tensor, lengths: tuple[Tensor, Tensor]) -> Tensor:
         for side, size in zip((x, y), lengths, strict=True)
     )
     values, own_x, own_y = (
-        torch.stack(_plan_values(left @ right.transpose(1, 2), p, q))
-        for left, right, p, q in ((x, y, a, b), (x, x, a, a), (y, y, b, b))
+        torch.stack(_plan_values(rows @ columns.transpose(1, 2), p, q))
+        for rows, columns, p, q in ((x, y, a, b), (x, x, a, a), (y, y, b, b))
     )
     precision, recall = values / (own_x * own_y).clamp_min(1e-9).sqrt()
     is_positive = (precision > 0) & (recall > 0)
@@ -97,7 +97,8 @@ def _plan_values(similarity: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tens
 def ask_teacher(pairs: Sequence[Pair], pieces: int) -> Taught:
     """Return what the teacher says of the pairs, and of every piece alone."""
     encoder = open_model(TEACHER, precision="bf16", device="cpu", online=False, unknown="drop")
-    sums, counts, vectors = None, torch.zeros(pieces), {}
+    sums, counts = None, torch.zeros(pieces)
+    vectors: dict[tuple[int, ...], Tensor] = {}
     texts = sorted({text for pair in pairs for text in pair}, key=len)
     for at in range(0, len(texts), 64):
         framed = [(FRAME[0], *text, FRAME[1]) for text in texts[at : at + 64]]
@@ -111,6 +112,18 @@ def ask_teacher(pairs: Sequence[Pair], pieces: int) -> Taught:
             {text: part[1:-1].bfloat16() for text, part in zip(texts[at:], parts, strict=False)}
         )
     assert sums is not None
+    frames = [(FRAME[0], i, FRAME[1]) for i in range(pieces)]
+    alone = [
+        encoder.hidden(frames[at : at + BATCH], [LAYER])[0][1::3].float()
+        for at in range(0, pieces, BATCH)
+    ]
+    unframed = torch.cat(alone)
+    means = (sums + ALONE * functional.normalize(unframed, dim=1)) / (counts + ALONE)[:, None]
+    return Taught(means, counts, score_by_vectors(vectors, pairs))
+
+
+def score_by_vectors(vectors: Mapping[tuple[int, ...], Tensor], pairs: Sequence[Pair]) -> Tensor:
+    """Return the scores of pairs by the vectors of their texts."""
     scores = torch.zeros(len(pairs))
     for batch in batch_by_length(pairs):
         sides = zip(*(pairs[k] for k in batch), strict=True)
@@ -119,14 +132,7 @@ def ask_teacher(pairs: Sequence[Pair], pieces: int) -> Taught:
             for side in sides
         ]
         scores[batch] = score(padded[0], padded[1], _lengths([pairs[k] for k in batch]))
-    frames = [(FRAME[0], i, FRAME[1]) for i in range(pieces)]
-    alone = [
-        encoder.hidden(frames[at : at + BATCH], [LAYER])[0][1::3].float()
-        for at in range(0, pieces, BATCH)
-    ]
-    single = torch.cat(alone)
-    means = (sums + ALONE * functional.normalize(single, dim=1)) / (counts + ALONE)[:, None]
-    return Taught(means, counts, scores)
+    return scores
 
 
 def batch_by_length(pairs: Sequence[Pair]) -> list[list[int]]:
@@ -216,8 +222,8 @@ def write(table: Tensor, tokenizer: Path) -> None:
         "base": EMBEDDED.name,
         "base_licence": EMBEDDED.licence,
         "teacher": f"twmd on {EMBEDDED.name}+{TEACHER}, layer {LAYER}",
-        "learned_from": f"{SAMPLE:,} outputs of WMT18 with references, scored by the teacher; texts "
-        "released by the WMT organisers for research purposes, none of which is contained",
+        "learned_from": f"{SAMPLE:,} outputs of WMT18 with references, scored by the teacher; "
+        "texts released by the WMT organisers for research purposes, none of which is contained",
         "chosen_on": "wmt15+wmt16",
         "licence": "Apache-2.0",
         "sha256": of_file(TARGET / "model.safetensors"),

@@ -123,7 +123,7 @@ def _describe_packaged(row: Packaged) -> Listing:
 
 def _describe_static() -> Listing:
     """Return the card of the static vectors inside this package."""
-    card = read_json(static_directory() / CARD)
+    card: Any = read_json(static_directory() / CARD)
     facts = {key.replace("_", " "): str(value) for key, value in card.items()}
     return Listing(card, [facts_sheet("", facts)])
 

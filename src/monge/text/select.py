@@ -35,7 +35,7 @@ def strip_marker(piece: str) -> str:
 
 def is_empty(tokens: Tokens) -> bool:
     """Return whether a text has only special pieces."""
-    return all(tokens.special)
+    return all(tuple(tokens.special))
 
 
 def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:
@@ -47,10 +47,10 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
     if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:
         # one unit per piece
         if not any(tokens.special):
-            return Units(tokens, tuple(zip(range(len(tokens.ids)))), tokens.special)  # noqa: B905
+            return Units(tokens, tuple(zip(range(len(tokens.ids)))), tuple(tokens.special))
         places = [
             place
-            for place, special in enumerate(tokens.special)
+            for place, special in enumerate(tuple(tokens.special))
             if not special
             or spec.specials in KEPT
             or (spec.specials == "first" and all(tokens.special[:place]))
