@@ -50,7 +50,7 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
             return Units(tokens, tuple(zip(range(len(tokens.ids)))), tuple(tokens.special))
         places = [
             place
-            for place, special in enumerate(tuple(tokens.special))
+            for place, special in enumerate(tokens.special)
             if not special
             or spec.specials in KEPT
             or (spec.specials == "first" and all(tokens.special[:place]))
