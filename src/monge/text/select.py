@@ -35,7 +35,7 @@ def strip_marker(piece: str) -> str:
 
 def is_empty(tokens: Tokens) -> bool:
     """Return whether a text has only special pieces."""
-    return all(tuple(tokens.special))
+    return all(tokens.special)
 
 
 def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:
