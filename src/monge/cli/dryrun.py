@@ -24,7 +24,7 @@ from monge import api
 from monge.cache.database import FILE
 from monge.cli.option_groups import CacheOptions, ChosenMetric, SetupOptions
 from monge.cli.printing import write_listing
-from monge.encoders.packaged import base_and_adapter, packaged
+from monge.encoders.packaged import STATIC, base_and_adapter, packaged, static_directory
 from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
 from monge.metrics.blend import BlendSpec, ShareSum
 from monge.metrics.lexical import LexicalSpec
@@ -184,6 +184,8 @@ def _place(model: str) -> Path | None:
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
+    if model == STATIC:
+        return static_directory()
     path = Path(base_and_adapter(model)[0]).expanduser()
     return path if path.is_dir() else None
 

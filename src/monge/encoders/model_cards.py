@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from monge.encoders.digests import read_json
-from monge.encoders.packaged import PACKAGED, SHIPPED, Packaged, base_and_adapter, packaged
+from monge.encoders.packaged import (
+    PACKAGED,
+    SHIPPED,
+    STATIC,
+    Packaged,
+    base_and_adapter,
+    packaged,
+    static_directory,
+)
 from monge.errors import ModelError
 from monge.types.table import Cell, Listing, Sheet, facts_sheet
 
@@ -43,7 +51,7 @@ def match_licences(path: str) -> list[dict[str, Any]]:
 
 def model_names() -> list[str]:
     """Return the names of the models that have a card without a path."""
-    return [*SHIPPED, *(name for row in PACKAGED for name in (row.name, *row.short))]
+    return [STATIC, *SHIPPED, *(name for row in PACKAGED for name in (row.name, *row.short))]
 
 
 def has_card(name: str) -> bool:
@@ -59,6 +67,8 @@ def describe_model(name: str) -> Listing:
 
     A shipped adapter without a base has a card for each of its bases.
     """
+    if name == STATIC:
+        return _describe_static()
     base, adapter = base_and_adapter(name)
     if not adapter and not (Path(name).expanduser() / CARD).is_file():
         row = packaged(name)
@@ -109,6 +119,13 @@ def _describe_packaged(row: Packaged) -> Listing:
     return Listing(
         {key.replace(" ", "_"): value for key, value in data.items()}, [facts_sheet("", facts)]
     )
+
+
+def _describe_static() -> Listing:
+    """Return the card of the static vectors inside this package."""
+    card: Any = read_json(static_directory() / CARD)
+    facts = {key.replace("_", " "): str(value) for key, value in card.items()}
+    return Listing(card, [facts_sheet("", facts)])
 
 
 def _summarise_card(name: str, folder: Path) -> dict[str, Any]:

@@ -8,7 +8,14 @@ from pathlib import Path
 
 from monge.encoders import digests
 from monge.encoders.model_files import check_content, check_directory
-from monge.encoders.packaged import EMBEDDED, PACKAGED, Packaged, packaged
+from monge.encoders.packaged import (
+    EMBEDDED,
+    PACKAGED,
+    STATIC,
+    Packaged,
+    packaged,
+    static_directory,
+)
 from monge.errors import ModelError
 
 _VOCABULARIES = (
@@ -65,8 +72,10 @@ def find_model(model: str, *, online: bool = False) -> ModelFiles:
 
 def find_directory(model: str, *, online: bool = False) -> Path | None:
     """Return the directory of a model: the one that is named, or that of a hub name in the local
-    cache, fetched first if `online`; None for packaged models and files.
+    cache, fetched first if `online`; None for packaged transformers and files.
     """
+    if model == STATIC:
+        return static_directory()
     row, path = packaged(model), Path(model).expanduser()
     if model == "auto" or (row is not None and row.path is not None):
         return None

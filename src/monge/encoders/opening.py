@@ -8,7 +8,7 @@ from pathlib import Path
 
 from monge.encoders.model_files import check_directory
 from monge.encoders.models import find_directory
-from monge.encoders.packaged import base_and_adapter, packaged
+from monge.encoders.packaged import STATIC, base_and_adapter, packaged
 from monge.encoders.protocol import Encoder
 from monge.encoders.static_files import StaticFiles, find_static_files
 from monge.errors import ModelError
@@ -43,7 +43,7 @@ def _open_vectors(
 
     path = Path(model).expanduser()
     try:
-        if path.is_dir():
+        if path.is_dir() and model != STATIC:
             check_directory(path)
         static = _find_static_files(model, online=online)
         words = is_vector_file(path) or is_elmo(path)
@@ -63,7 +63,10 @@ def _find_static_files(model: str, *, online: bool) -> StaticFiles | None:
     """Return the files of static vectors of pieces; None for any other kind of model."""
     base, adapter = base_and_adapter(model)
     path = Path(base).expanduser()
-    directory = None if adapter or path.is_file() else find_directory(base, online=online)
+    if adapter or (path.is_file() and base != STATIC):
+        return None
+    directory = find_directory(base, online=online)
     if directory is None:
         return None
-    return find_static_files(directory, path.resolve().name if path.is_dir() else base)
+    is_local = path.is_dir() and base != STATIC
+    return find_static_files(directory, path.resolve().name if is_local else base)

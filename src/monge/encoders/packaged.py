@@ -92,6 +92,10 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 """In the order in which they are chosen for a language."""
 
 
+STATIC = "static"
+"""The name of the English static vectors inside this package, distilled from the embedded model."""
+
+
 SHIPPED = {
     "people": "the weights of the metric monge: tuned on human judgements of translations, on "
     "controlled errors and on other texts",
@@ -129,8 +133,15 @@ def packaged(model: str) -> Packaged | None:
     return next((row for row in PACKAGED if base == row.name or base in row.short), None)
 
 
+def static_directory() -> Path:
+    """Return the directory of the static vectors inside this package."""
+    return Path(__file__).parent / "distilled" / STATIC
+
+
 def model_languages(model: str) -> frozenset[str] | None:
     """Return the languages that a packaged model knows; None for any other model."""
+    if model == STATIC:
+        return frozenset({"en"})
     row = packaged(model)
     return row.languages if row is not None else None
 

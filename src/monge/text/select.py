@@ -46,6 +46,8 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
     """
     if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:
         # one unit per piece
+        if not any(tokens.special):
+            return Units(tokens, tuple(zip(range(len(tokens.ids)))), tuple(tokens.special))
         places = [
             place
             for place, special in enumerate(tokens.special)
