@@ -49,7 +49,7 @@ RUNS = (
     "reproducibility-7",
     f"wmt18-log {WMT18}",
     "lazy-emd-1",
-    f"lazy-emd-2 --pairs {OTHERS} --sample 1000",
+    f"lazy-emd-2 --pairs {OTHERS}",
     f"lazy-emd-2 --pairs {OTHERS} --sample 200 {E5}",
     f"lazy-emd-2 {OUT_OF_ENGLISH} --sample 200 {MULTILINGUAL}",
     "lazy-emd-3 --pairs gu-en,kk-en",
