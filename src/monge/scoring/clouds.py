@@ -268,7 +268,7 @@ def build_points(
 
 def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
     """Return the mean vector of each group of positions: [pieces, d] -> [units, d]."""
-    if max(map(len, groups)) > 1:
+    if max(map(len, groups), default=0) > 1:
         owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
         members = vectors[torch.tensor([position for group in groups for position in group])]
         sizes = torch.tensor([len(group) for group in groups], dtype=vectors.dtype)
