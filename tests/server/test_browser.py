@@ -730,7 +730,7 @@ def test_numbers_of_a_ranking_have_the_digits_that_intervals_support(page, base)
     assert low <= min(one["low"] for one in systems) and high >= max(one["high"] for one in systems)
 
 
-@pytest.mark.parametrize(("width", "scheme"), zip(WIDTHS, SCHEMES, strict=True))
+@pytest.mark.parametrize(("width", "scheme"), list(zip(WIDTHS, SCHEMES, strict=True)))
 def test_axe_finds_nothing_serious(browser, base, width, scheme):
     package = pytest.importorskip("axe_playwright_python")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
