@@ -1,11 +1,14 @@
 """The metric `monge`: its adapter by model and side, its signature, and models that have none."""
 
 import warnings
+from dataclasses import replace
 
 import pytest
 
 import monge
 from monge import api
+from monge.encoders.adapter import list_shipped_adapters
+from monge.encoders.models import find_model
 from monge.encoders.packaged import SHIPPED
 from monge.errors import ModelError, Unsuited
 from monge.metrics.presets import PRESETS, resolve
@@ -84,3 +87,14 @@ def test_the_warning_names_the_embedded_model_by_its_name():
     assert "no adapter people-source for the weights of all-MiniLM-L6-v2" in " ".join(
         str(warning.message) for warning in warned
     )
+
+
+def test_a_copy_with_another_tokenizer_goes_without_the_adapter():
+    adapter = next(
+        shipped
+        for shipped in list_shipped_adapters("people")
+        if shipped.card["base"]["name"] == "all-MiniLM-L6-v2"
+    )
+    files = find_model("auto")
+    assert adapter.serves(files)
+    assert not adapter.serves(replace(files, tokenizer_digest="0" * 64))
